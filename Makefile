@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Only files with the hashes in a lock, and nothing that is not in it.
+INSTALL := $(PIP) install --no-deps --require-hashes
 # The environment of frameworks whose packages do not go with those of the development environment.
 FRAMEWORKS ?= .venv-frameworks
 FRAMEWORKS_TESTS := -c tests/frameworks/pytest.ini --confcutdir tests/frameworks tests/frameworks
@@ -15,8 +17,8 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 TYPESCRIPT := clients/typescript
 
-.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
-  bench-quality bench-outcomes bench-weights bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
+# Every target with a text.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile)
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,11 +68,26 @@ format: $(VENV)/dev ## format the code with ruff
 test-kill-index: $(VENV)/dev ## kill 100 processes while they write the file of an index (half a minute); ROUNDS=100
 	$(BIN)/python -m benchmarks.kill_index $(if $(ROUNDS),--rounds $(ROUNDS))
 
+test-power-cut: $(VENV)/dev ## cut the power at every sync of a store's life, and check what may be left (twenty minutes); SEEDS=3
+	$(BIN)/python -m benchmarks.power_cut $(if $(SEEDS),--seeds $(SEEDS))
+
+test-kills: $(VENV)/dev ## kill writers before random statements while others read, on a file and on PostgreSQL (an hour); ROUNDS=100
+	$(BIN)/python -m benchmarks.kill_rounds $(if $(ROUNDS),--rounds $(ROUNDS))
+
+test-soak: $(VENV)/dev ## run a server with 64 clients, and judge whether memory and latency stay level (an hour); MINUTES=60
+	$(BIN)/python -m benchmarks.soak --out build/soak $(if $(MINUTES),--minutes $(MINUTES))
+
+test-isolation: $(VENV)/dev ## call everything with and without siblings, over all interfaces, stores and presets (ten minutes)
+	REMEMBRANCER_ISOLATION=1 $(BIN)/python -m pytest -q --timeout 3600 tests/isolation
+
 bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten minutes); SIZES="1000 100000" LOCOMO=path
 	$(BIN)/python -m benchmarks.run $(if $(SIZES),--sizes $(SIZES)) $(if $(LOCOMO),--locomo '$(LOCOMO)')
 
 bench-page: $(VENV)/dev ## put the results of the last `make bench` into docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run --page
+
+bench-encryption: $(VENV)/dev ## measure what encryption costs, plain and encrypted in alternation (a minute); SIZES="1000 100000"
+	$(BIN)/python -m benchmarks.encryption $(if $(SIZES),--sizes $(SIZES))
 
 bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure events a second through all jobs (long)
 	$(BIN)/python -m benchmarks.life --embedder none --out build/life
@@ -83,8 +100,19 @@ bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and co
 bench-outcomes: $(VENV)/dev ## simulate agents that learn from outcomes, and others that count views (two minutes on two processors)
 	$(BIN)/python -m benchmarks.outcomes
 
+bench-poison: $(VENV)/dev ## attack ours, before and now, and other systems' packages (minutes); BEFORE=commit
+	rm -rf build/poison/before && mkdir -p build/poison/before
+	git archive $(or $(BEFORE),7d2a40da) src | tar -x -C build/poison/before
+	$(BIN)/python -m benchmarks.poison --before build/poison/before/src
+
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
+
+bench-instructions: $(VENV)/dev ## attacks recognised, and benign texts flagged; LOCOMO=path/to/locomo10.json[.gz]
+	$(BIN)/python -m benchmarks.instructions $(if $(LOCOMO),'$(LOCOMO)')
+
+bench-pollution: $(VENV)/dev ## recall for questions within long pasted prompts, against the same questions alone (minutes)
+	$(BIN)/python -m benchmarks.pollution
 
 bench-same-answers: $(VENV)/dev ## compare 1,000 answers of PostgreSQL with those of a file; LOCOMO=path/to/locomo10.json[.gz]
 	PYTHONPATH=tests/fixtures $(BIN)/python -m benchmarks.same_answers '$(LOCOMO)'
@@ -105,16 +133,42 @@ pictures: $(VENV)/dev browser ## draw the screenshots of the dashboard in docs/p
 docs: $(VENV)/dev ## build the documentation under site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+dist-twice: dist ## build the distributions, and fail if building them again gives other bytes
+	cd dist && sha256sum remembrancer*.whl remembrancer*.tar.gz > ../build/dist.sha256
+	$(MAKE) --always-make --assume-old=$(VENV)/builders --assume-old=$(VENV)/bin/python $(MINILM_WHEEL)
+	$(MAKE) dist
+	cd dist && sha256sum --check ../build/dist.sha256
+
 dist: $(VENV)/builders $(MINILM_WHEEL) ## build the wheel and the sdist of both distributions under dist/
 	rm -f dist/remembrancer-*
 	$(BIN)/python -m hatchling build -d dist
 	cd $(MINILM) && $(CURDIR)/$(BIN)/python -m hatchling build -t sdist -d $(CURDIR)/dist
 
-lock: $(VENV)/dev ## write the installed versions to constraints.txt
+lock: $(VENV)/dev ## write the installed versions to constraints.txt, and them with the hashes of their files to the locks
 	$(PIP) freeze --exclude-editable | grep -v '^remembrancer' > constraints.txt
+	$(call compile,constraints.txt,build/compiled.txt)
+	PYTHONPATH=tools $(BIN)/python -m tools.lock build/compiled.txt
 
-lock-frameworks: $(FRAMEWORKS)/dev ## write the installed versions to constraints-frameworks.txt
+lock-frameworks: $(FRAMEWORKS)/dev ## the same for constraints-frameworks.txt
 	$(FRAMEWORKS)/bin/python -m pip freeze --exclude-editable | grep -v '^remembrancer' > constraints-frameworks.txt
+	$(call compile,constraints-frameworks.txt,requirements-frameworks.lock)
+
+# The hashes of all files of each version, for every platform, without the address of the index.
+define compile
+	test -x build/lock/bin/pip-compile || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet 'pip-tools>=7.5,<8'; }
+	build/lock/bin/pip-compile --quiet --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links \
+	  --no-emit-trusted-host --strip-extras --output-file $(2) $(1)
+endef
+
+licences: $(VENV)/dev ## list the licence of every package that is installed, and fail on one that is not allowed
+	PYTHONPATH=tools $(BIN)/python -m tools.supply_chain
+
+sbom: $(VENV)/dev ## write the bills of materials of both distributions (CycloneDX) to dist/
+	@mkdir -p dist
+	PYTHONPATH=tools $(BIN)/python -m tools.supply_chain --sbom dist
+
+fuzz: $(VENV)/dev ## fuzz all parsers and doors, a million cases (20 minutes); CASES=1000000 TARGETS="question http"
+	PYTHONPATH=tools:tests/fixtures $(BIN)/python -m fuzz --keep $(if $(CASES),--cases $(CASES)) $(TARGETS)
 
 clean: ## remove everything that the other targets made
 	rm -rf $(VENV) $(FRAMEWORKS) site build dist .pytest_cache .ruff_cache .hypothesis
@@ -131,8 +185,8 @@ $(TYPESCRIPT)/dist: $(VENV)/dev $(TYPESCRIPT)/package-lock.json $(TYPESCRIPT)/ts
 	  $$npm ci --silent && $$npm run --silent build
 	@touch $@
 
-$(VENV)/builders: $(VENV)/bin/python constraints.txt
-	$(PIP) install --constraint constraints.txt hatchling numpy onnx
+$(VENV)/builders: $(VENV)/bin/python requirements-build.lock
+	$(INSTALL) --requirement requirements-build.lock
 	@touch $@
 
 # Built here, because the model's distribution is not on a package index yet.
@@ -140,16 +194,19 @@ $(MINILM_WHEEL): $(MINILM_SOURCES) | $(VENV)/builders
 	cd $(MINILM) && $(CURDIR)/$(BIN)/python -m minilm_graphs
 	cd $(MINILM) && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d $(CURDIR)/dist
 
-$(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt $(MINILM_WHEEL)
-	$(PIP) install --constraint constraints.txt --find-links dist --editable '.[local]'
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml requirements-local.lock $(MINILM_WHEEL)
+	$(INSTALL) --requirement requirements-local.lock
+	$(PIP) install --no-deps --no-build-isolation $(MINILM_WHEEL) --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/installed
-	$(PIP) install --constraint constraints.txt --find-links dist --editable '.[all,dev]'
+$(VENV)/dev: $(VENV)/installed requirements.lock
+	$(INSTALL) --requirement requirements.lock
+	@$(PIP) check
 	@touch $@
 
-$(FRAMEWORKS)/dev: pyproject.toml constraints-frameworks.txt $(MINILM_WHEEL)
+$(FRAMEWORKS)/dev: pyproject.toml requirements-frameworks.lock $(MINILM_WHEEL)
 	$(PYTHON) -m venv $(FRAMEWORKS)
-	$(FRAMEWORKS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-frameworks.txt --find-links dist \
-	  --editable '.[local,crewai,langchain]' langchain-tests pytest pytest-timeout
+	$(subst $(BIN),$(FRAMEWORKS)/bin,$(INSTALL)) --requirement requirements-build.lock
+	$(subst $(BIN),$(FRAMEWORKS)/bin,$(INSTALL)) --requirement requirements-frameworks.lock
+	$(subst $(BIN),$(FRAMEWORKS)/bin,$(PIP)) install --no-deps --no-build-isolation $(MINILM_WHEEL) --editable .
 	@touch $@

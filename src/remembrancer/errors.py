@@ -68,6 +68,12 @@ class Conflict(RemembrancerError):
     code: ClassVar[str] = "conflict"
 
 
+class OnHold(Conflict):
+    """A legal hold forbids to erase a row that would be erased. Nothing was written; release the hold first."""
+
+    code: ClassVar[str] = "on_hold"
+
+
 class Unsupported(RemembrancerError):
     """This backend, or this version of the file, does not support the operation."""
 

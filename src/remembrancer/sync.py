@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Self, cast
 
 from remembrancer.domain.scope import Scope
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.blocking import Blocking, Loop, attribute, blocking, iterating, like, noun, viewing
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
@@ -21,10 +22,22 @@ from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
+from remembrancer.facade.retention import AsyncRetentionApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.presets.spec import Preset
 
 P = ParamSpec("P")
+
+
+class AuditApi(Blocking[AsyncAuditApi]):
+    """The audit trail of the workspace: an entry for each change, in a chain of hashes that shows if entries were
+    changed or removed.
+    """
+
+    list = blocking(AsyncAuditApi.list)
+    head = blocking(AsyncAuditApi.head)
+    verify = blocking(AsyncAuditApi.verify)
+    export = blocking(AsyncAuditApi.export)
 
 
 class JournalApi(Blocking[AsyncJournalApi]):
@@ -113,6 +126,18 @@ class RecallsApi(Blocking[AsyncRecallsApi]):
     drop = blocking(AsyncRecallsApi.drop)
 
 
+class RetentionApi(Blocking[AsyncRetentionApi]):
+    """Sets how long rows may live, and places legal holds. Both are of the whole workspace."""
+
+    add = blocking(AsyncRetentionApi.add)
+    rules = blocking(AsyncRetentionApi.rules)
+    remove = blocking(AsyncRetentionApi.remove)
+    due = blocking(AsyncRetentionApi.due)
+    hold = blocking(AsyncRetentionApi.hold)
+    holds = blocking(AsyncRetentionApi.holds)
+    release = blocking(AsyncRetentionApi.release)
+
+
 class VaultApi(Blocking[AsyncVaultApi]):
     """Synchronises a folder with the memory. If the scope has a project, the folder is that project's."""
 
@@ -161,6 +186,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     of_workspace = viewing(AsyncRemembrancer.of_workspace)
     scope: Scope = attribute(AsyncRemembrancer.scope)
     now: datetime = attribute(AsyncRemembrancer.now)
+    audit = noun(AsyncRemembrancer.audit, AuditApi)
     journal = noun(AsyncRemembrancer.journal, JournalApi)
     health = noun(AsyncRemembrancer.health, HealthApi)
     embedder = noun(AsyncRemembrancer.embedder, EmbedderApi)
@@ -169,6 +195,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     learnings = noun(AsyncRemembrancer.learnings, LearningsApi)
     presets = noun(AsyncRemembrancer.presets, PresetsApi)
     recalls = noun(AsyncRemembrancer.recalls, RecallsApi)
+    retention = noun(AsyncRemembrancer.retention, RetentionApi)
     vault = noun(AsyncRemembrancer.vault, VaultApi)
 
     observe = blocking(AsyncRemembrancer.observe)
@@ -179,6 +206,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     update = blocking(AsyncRemembrancer.update)
     pin = blocking(AsyncRemembrancer.pin)
     unpin = blocking(AsyncRemembrancer.unpin)
+    release = blocking(AsyncRemembrancer.release)
     feedback = blocking(AsyncRemembrancer.feedback)
     outcome = blocking(AsyncRemembrancer.outcome)
     mark = blocking(AsyncRemembrancer.mark)
@@ -203,5 +231,6 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     erase = blocking(AsyncRemembrancer.erase)
     erasures = blocking(AsyncRemembrancer.erasures)
     export = blocking(AsyncRemembrancer.export)
+    export_subject = blocking(AsyncRemembrancer.export_subject)
     backup = blocking(AsyncRemembrancer.backup)
     import_ = blocking(AsyncRemembrancer.import_)

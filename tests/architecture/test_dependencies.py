@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import distributions, packages_distributions, requires
+from importlib.metadata import distributions, packages_distributions
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +16,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import remembrancer
+from supply_chain import EXTRAS, PROJECT, brought_by
 
 SOURCE: Final = Path(remembrancer.__file__).parent
 ROOT: Final = Path(__file__).parents[2]
-PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS: Final[dict[str, list[str]]] = PROJECT["optional-dependencies"]
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 OLDEST: Final = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
@@ -54,6 +52,7 @@ WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.integrations.llama_index": ("llama-index",),
     "remembrancer.integrations.openai_agents": ("openai-agents",),
     "remembrancer.integrations.pydantic_ai": ("pydantic-ai",),
+    "remembrancer.adapters.sealing": ("encryption", "mcp", "server"),
     "remembrancer.interfaces.charts": ("plot", "server"),
     "remembrancer.interfaces.dashboard": ("server",),
     "remembrancer.interfaces.http": ("server",),
@@ -126,21 +125,6 @@ def needed(module: str) -> set[str]:
             seen.add(one)
             waiting += on_import_of(one) if one in MODULES else ()
     return {foreign(name) for name in seen if name} - {""}
-
-
-@cache
-def brought_by(requirement: str) -> frozenset[str]:
-    """The distributions that a requirement installs, with all that they require."""
-    wanted = Requirement(requirement)
-    name = canonicalize_name(wanted.name)
-    if name == "remembrancer":
-        return frozenset(one for extra in wanted.extras for line in EXTRAS[extra] for one in brought_by(line))
-    found = {name}
-    for line in requires(name) or ():
-        inner = Requirement(line)
-        if inner.marker is None or any(inner.marker.evaluate({"extra": extra}) for extra in ("", *wanted.extras)):
-            found |= brought_by(f"{inner.name}[{','.join(inner.extras)}]" if inner.extras else inner.name)
-    return frozenset(found)
 
 
 @cache

@@ -129,7 +129,20 @@ def test_the_image_is_built_from_every_file_that_the_wheels_need() -> None:
     assert [name for name in kept if not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("target", ["dist", "test-install"])
+@pytest.mark.parametrize("target", ["dist-twice", "sbom", "test-install"])
 def test_the_makefile_has_the_target_that_the_release_runs(target: str) -> None:
     assert f"make {target}\n" in WORKFLOW.read_text(encoding="utf-8")
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_file_of_a_release_is_signed_before_it_is_published() -> None:
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+    used = [step["uses"].partition("@")[0] for step in jobs["attest"]["steps"]]
+    assert used[1:] == ["actions/attest-build-provenance", "actions/attest-sbom", "actions/attest-sbom"]
+    assert jobs["attest"]["steps"][1]["with"]["subject-path"].split() == [
+        "dist/*.whl",
+        "dist/*.tar.gz",
+        "dist/*.cdx.json",
+    ]
+    assert (jobs["publish"]["needs"], jobs["release"]["needs"]) == ("attest", "publish")
+    assert jobs["publish"]["steps"][-1]["with"]["attestations"] is True

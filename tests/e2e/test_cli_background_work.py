@@ -222,7 +222,7 @@ def test_a_job_that_the_preset_does_not_have_says_so(cli: Cli) -> None:
 def test_each_job_is_described_in_json_in_the_same_way(cli: Cli) -> None:
     cli.done("remember", "anything")
     told = cli.done("maintain", "--json").json["jobs"]
-    assert list(told) == ["index", "segment", "compact", "health"]
+    assert list(told) == ["index", "segment", "compact", "retain", "health"]
     assert {tuple(one) for one in told.values()} == {("done", "failed", "left", "reason", "details")}
 
 
@@ -285,7 +285,7 @@ def test_the_jobs_as_json(cli: Cli) -> None:
     talk(cli)
     cli.done("maintain", "--only", "compact")
     told = {one["job"]: one for one in cli.done("jobs", "--json").json["jobs"]}
-    assert list(told) == ["index", "segment", "compact", "health"]
+    assert list(told) == ["index", "segment", "compact", "retain", "health"]
     assert told["segment"] == {"job": "segment", "last": None, "next_run": None, "backlog": 6, "failures": []}
     last = told["compact"]["last"]
     assert list(last) == ["started_at", "seconds", "done", "failed", "left", "reason", "error"]

@@ -80,3 +80,14 @@ def test_one_line_says_what_is_wrong_and_what_to_do(cli: Cli, folder: Path, line
     assert ran.err.count("\n") == 1
     assert WRONG[line] in ran.err
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["ingest {}", "doctor --db {}", "restore {} --db new.db", "export a --db {}"])
+def test_a_name_that_no_file_can_have_is_no_defect(cli: Cli, folder: Path, command: str) -> None:
+    name = "x" * 300
+    ran = cli(*command.format(name).split())
+    assert ran.code in {2, 3}
+    assert "xxxx" in ran.err
+    assert "unexpected" not in ran.err
+    assert ran.err.count("\n") == 1
+    assert list(folder.iterdir()) == []

@@ -277,3 +277,8 @@ def test_the_marketplace_lists_the_plugin() -> None:
     (listed,) = _json(ROOT / ".claude-plugin" / "marketplace.json")["plugins"]
     assert (ROOT / listed["source"]).resolve() == PLUGIN
     assert listed["name"] == _json(PLUGIN / ".claude-plugin" / "plugin.json")["name"]
+
+
+def test_a_path_with_a_null_character_is_left_out(agent: Agent) -> None:
+    agent.serve()
+    assert agent.hook("stop", "monday", cwd="\0", transcript_path="\0") == ""

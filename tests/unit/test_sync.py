@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, assert_type, get_type_hints
 
 import pytest
+from every_member import noun
 
 from remembrancer import (
     AsyncRemembrancer,
@@ -27,6 +28,7 @@ from remembrancer import (
 )
 from remembrancer.domain.journal import Recorded
 from remembrancer.engine import journal
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi
@@ -35,6 +37,7 @@ from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
+from remembrancer.facade.retention import AsyncRetentionApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.ports.embedder import Embedded
@@ -52,6 +55,7 @@ def rem() -> Iterator[Remembrancer]:
 
 PAIRS: dict[type, type] = {
     AsyncRemembrancer: Remembrancer,
+    AsyncAuditApi: sync.AuditApi,
     AsyncEmbedderApi: sync.EmbedderApi,
     AsyncHealthApi: sync.HealthApi,
     AsyncJobsApi: sync.JobsApi,
@@ -60,6 +64,7 @@ PAIRS: dict[type, type] = {
     AsyncLearningsApi: sync.LearningsApi,
     AsyncPresetsApi: sync.PresetsApi,
     AsyncRecallsApi: sync.RecallsApi,
+    AsyncRetentionApi: sync.RetentionApi,
     AsyncVaultApi: sync.VaultApi,
 }
 ASYNC_ALONE = ["context"]
@@ -89,11 +94,6 @@ MEMBERS = [
 def test_every_noun_of_the_memory_has_a_blocking_twin() -> None:
     nouns = [gives for _, member in inspect.getmembers(AsyncRemembrancer) if (gives := noun(member)) is not None]
     assert sorted(nouns) == sorted(awaited.__name__ for awaited in PAIRS if awaited is not AsyncRemembrancer)
-
-
-def noun(member: object) -> str | None:
-    gives = member.fget.__annotations__["return"] if isinstance(member, property) and member.fget else ""
-    return gives if gives.endswith("Api") else None
 
 
 @pytest.mark.parametrize("awaited", PAIRS)

@@ -201,6 +201,8 @@ GLOSSARY: Final[dict[str, str]] = {
     "path": "The path of the file.",
     "payload": "Details, as a JSON object of at most 64 KiB, 32 levels deep.",
     "pinned": "The memories that the preset adds to every answer.",
+    "flagged": "Whether its text, from a tool, the web or an import, tells a language model what to do.",
+    "flagged_held_back": "The number of flagged memories that the preset held back, at most 100.",
     "places": "Its rank and score under each preset, in the order asked.",
     "position": "The place in the order of recording, from 1.",
     "preamble": "The note at the beginning of the block.",

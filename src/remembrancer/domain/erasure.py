@@ -10,9 +10,8 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import Event
+from remembrancer.domain.event import Event, Origin
 from remembrancer.domain.memory import Memory, MemoryWrite
-from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
@@ -20,48 +19,73 @@ MAX_IDS: Final = 1_000
 """The limit of memories or events in one call."""
 ERASED: Final = "(erased)"
 """Replaces log lines that quote erased text."""
-PARTS: Final = ("project", "crew", "agent", "session")
+SCOPE_PARTS: Final = ("project", "crew", "agent", "session")
+PARTS: Final = (*SCOPE_PARTS, "actor", "kind", "origin")
+"""The parts of a selection: parts of a row's scope, its actor, its kind and its origin."""
+REVISED_PARTS: Final = ("session", "actor", "kind", "origin")
+"""The parts that may differ between the revisions of a memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErasureSelection:
-    """A selection of rows to erase: memories by `ids`, events by `events`, or everything of a `project`, `crew`,
-    `agent` or `session`; exactly one of these three ways. A row must belong to every scope part given.
-
-    `before`: within a scope, only rows that happened before then. Raises InvalidInput if nothing is selected; that
-    never means everything.
+class RowSelection:
+    """The rows of a `project`, `crew`, `agent` or `session`, of an `actor`, of a `kind` (for events: of this type), or
+    of an `origin`. A row must match every part given; without any, every row matches.
     """
 
-    ids: frozenset[UUID] = frozenset()
-    events: frozenset[UUID] = frozenset()
     project: str | None = None
     crew: str | None = None
     agent: str | None = None
     session: str | None = None
+    actor: str | None = None
+    kind: str | None = None
+    origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        for part in (*SCOPE_PARTS, "actor", "kind"):
+            validation.optional_name(part, getattr(self, part))
+        if self.origin is not None:
+            object.__setattr__(self, "origin", validation.choice("origin", self.origin, Origin))
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """The parts that are set, by name."""
+        return {part: value for part in PARTS if (value := getattr(self, part)) is not None}
+
+    def matches(self, row: Event | Memory) -> bool:
+        """Whether a row has every part given."""
+        kind = row.type if isinstance(row, Event) else row.kind
+        held = {**{part: getattr(row.scope, part) for part in SCOPE_PARTS}, "actor": row.actor, "kind": kind}
+        return all({**held, "origin": row.origin}[part] == value for part, value in self.parts.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureSelection(RowSelection):
+    """A selection of rows to erase: memories by `ids`, events by `events`, or the rows that match every part given;
+    exactly one of these three ways.
+
+    `before`: of the matching rows, only those that happened before then. Raises InvalidInput if nothing is selected;
+    that never means everything.
+    """
+
+    ids: frozenset[UUID] = frozenset()
+    events: frozenset[UUID] = frozenset()
     before: datetime | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # the dataclass is frozen
-        for part in PARTS:
-            validation.optional_name(part, getattr(self, part))
-        checked(self, "before", validation.optional_moment("before", self.before))
+        RowSelection.__post_init__(self)
+        object.__setattr__(self, "before", validation.optional_moment("before", self.before))
         ways = [bool(self.ids), bool(self.events), bool(self.parts)]
         if sum(ways) != 1:
             raise InvalidInput(
                 "what to erase",
                 "nothing" if not any(ways) else "several at once",
-                "one of ids, events, or a project, crew, agent or session",
+                f"one of ids, events, or any of {', '.join(PARTS)}",
             )
         if self.before is not None and not self.parts:
-            raise InvalidInput("before", self.before.isoformat(), "nothing with ids or events: it limits a scope only")
+            raise InvalidInput("before", self.before.isoformat(), "nothing with ids or events: it limits the rest only")
         for argument, ids in (("ids", self.ids), ("events", self.events)):
             if len(ids) > MAX_IDS:
                 raise InvalidInput(argument, f"{len(ids)} ids", f"at most {MAX_IDS}")
-
-    @property
-    def parts(self) -> Mapping[str, str]:
-        """The scope parts that are set, by name."""
-        return {part: value for part in PARTS if (value := getattr(self, part)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +205,6 @@ def completed(receipt: Erasure, removed: Removed) -> Erasure:
             ),
         )
     return replace(receipt, counts=removed.counts, repeated=removed.repeated, left=left)
-
-
-def owner_matches(choice: ErasureSelection, scope: Scope) -> bool:
-    """Whether a row of that scope belongs to every scope part of the choice."""
-    return all(getattr(scope, part) == value for part, value in choice.parts.items())
 
 
 LEAST_QUOTED_CHARS: Final = 12

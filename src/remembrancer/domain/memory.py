@@ -20,6 +20,11 @@ from remembrancer.values import dataclass
 PINNED: Final = "pinned"
 """The tag of pinned memories, unless the preset names another one. Stores have an index of the memories with it."""
 
+FLAGGED: Final = "instruction-like"
+"""The tag of memories of untrusted origins whose text tells a language model what to do. It is set when the text is
+recorded; as an argument it is ignored, and only releasing the memory removes it.
+"""
+
 
 class Tier(StrEnum):
     """The intended life of a memory: for a while, as something that happened, or as a fact."""
@@ -130,6 +135,11 @@ class Memory:
     def speaker(self) -> str:
         """The name of who spoke, else the role; "" if neither is known."""
         return self.actor or self.role or ""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether its text, from an untrusted origin, tells a language model what to do (`FLAGGED`)."""
+        return FLAGGED in self.tags
 
     @property
     def duration(self) -> timedelta:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import (  # noqa: F401
         ask,
         asking,
+        audit,
         compare,
         consolidate,
         context,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         relate,
         replay,
         rerank,
+        retain,
         same_answers,
         search_state,
         sleep,

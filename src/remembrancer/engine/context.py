@@ -38,33 +38,33 @@ MOST: Final = 4_096
 
 
 class TailVectors:
-    """A cache of the vectors of turns that are in no episode yet, by event. Without it, they would be embedded again
-    whenever the stream grows.
+    """A cache of the vectors of turns that are in no episode yet, by workspace and event: an import may give events of
+    two workspaces the same id. Without it, they would be embedded again whenever the stream grows.
 
     A cache belongs to one embedder and preset, because both determine the vectors.
     """
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._vectors: OrderedDict[UUID, NDArray[np.float32]] = OrderedDict()
+        self._vectors: OrderedDict[tuple[str, UUID], NDArray[np.float32]] = OrderedDict()
 
-    def known(self, events: Iterable[UUID]) -> dict[UUID, NDArray[np.float32]]:
+    def known(self, workspace: str, events: Iterable[UUID]) -> dict[UUID, NDArray[np.float32]]:
         """The cached vectors of these events. They become the most recently read."""
-        found = {event: self._vectors[event] for event in events if event in self._vectors}
+        found = {event: self._vectors[workspace, event] for event in events if (workspace, event) in self._vectors}
         for event in found:
-            self._vectors.move_to_end(event)
+            self._vectors.move_to_end((workspace, event))
         return found
 
-    def keep(self, vectors: Mapping[UUID, NDArray[np.float32]]) -> None:
+    def keep(self, workspace: str, vectors: Mapping[UUID, NDArray[np.float32]]) -> None:
         """Add vectors, and drop the least recently read."""
-        self._vectors.update(vectors)
+        self._vectors.update({(workspace, event): vector for event, vector in vectors.items()})
         while len(self._vectors) > self._most:
             self._vectors.popitem(last=False)
 
-    def forget(self, events: Iterable[UUID]) -> None:
+    def forget(self, workspace: str, events: Iterable[UUID]) -> None:
         """Remove the vectors of these events."""
         for event in events:
-            self._vectors.pop(event, None)
+            self._vectors.pop((workspace, event), None)
 
 
 T = TypeVar("T")
@@ -112,7 +112,8 @@ class Context:
     recalls follow `similar` relations if a question does not say. `max_event_mb`: the longest text of an event, in MiB.
 
     `before`: during a change of embedder, this context with the embedder from before the change; None: no change.
-    `reembed_share`: the share of time, above 0 to 1, that background embedding for a change takes.
+    `reembed_share`: the share of time, above 0 to 1, that background embedding for a change takes. `sealed_backups`:
+    whether an erasure makes the erased rows in backups unreadable.
     """
 
     store: Store
@@ -130,6 +131,7 @@ class Context:
     max_event_mb: int = USUAL_EVENT_MB
     before: Context | None = field(default=None, compare=False, repr=False)
     reembed_share: float = 1.0
+    sealed_backups: bool = False
     tails: TailVectors = field(default_factory=TailVectors, compare=False, repr=False)
     executor: Executor = field(default_factory=Executor, compare=False, repr=False)
 
@@ -156,6 +158,11 @@ class Caller:
     scope: Scope
     role: str
     bound: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The role and, if known, the agent, as receipts name them."""
+        return self.role if self.scope.agent is None else f"{self.role} {self.scope.agent}"
 
     def as_other(self, role: str | None = None, **parts: str | None) -> Caller:
         """The caller with another role or other parts of the scope. Raises PermissionDenied for one that is bound."""
@@ -199,6 +206,11 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     if reach is not None and caller.bound and reach.is_wider_than(usual):
         raise PermissionDenied(f"reach: this key is bound and cannot read beyond {usual.value!r}")
     return Reader(caller.scope, reach or usual, access_policy.shared_from)
+
+
+def widest_reader(ctx: Context, caller: Caller) -> Reader:
+    """The caller with the widest reach that it may request: the workspace, or for a bound caller that of its role."""
+    return reader_of(ctx, caller) if caller.bound else Reader(caller.scope)
 
 
 _PARTS: Final = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW_SHARED: "crew"}

@@ -19,7 +19,7 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.journal import still_said
-from remembrancer.errors import Conflict
+from remembrancer.errors import Conflict, OnHold
 from remembrancer.policies.consolidation.extractive import AttributedText
 from remembrancer.policies.erasure.erasing import ErasurePlan, erasure_plan, not_looked_up
 from remembrancer.policies.segmentation.episodes import told_without
@@ -32,6 +32,9 @@ EXPORTS: Final = UnreachedPlace(
     "exports, copies of the database, and files that were ingested",
     "these files are yours; the memory does not know where they are",
     "delete them or make them anew; importing or ingesting them again would restore the erased data",
+)
+BUT_SEALED_BACKUPS: Final = replace(
+    EXPORTS, what="exports, copies of the database that are not sealed backups, and files that were ingested"
 )
 SOURCES: Final = UnreachedPlace(
     "sources of erased memories",
@@ -54,34 +57,51 @@ FILES: Final = "the database's own files"
 async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
     """Erase the selection in the caller's workspace, whatever its visibility, and everything that depends on it.
 
-    A dry run writes nothing and returns the receipt that the erasure would have. Raises NotFound for an unknown id, and
-    Conflict if concurrent writers keep deriving memories from the rows.
+    A dry run writes nothing and returns the receipt that the erasure would have. Raises NotFound for an unknown id,
+    OnHold if a legal hold forbids it, and Conflict if concurrent writers keep deriving memories from the rows.
     """
-    scope = caller.scope
-    receipt = await _erased(ctx, caller, choice, dry_run=dry_run)
-    if dry_run:
-        return receipt
-    for each in (ctx, ctx.before):
-        if each is not None:
-            each.tails.forget(receipt.events)
-    return await finish(ctx, scope, receipt)
+    receipt = await erase_rows(ctx, caller.scope, choice, by=caller.name, dry_run=dry_run)
+    return receipt if dry_run else await finish(ctx, caller.scope, receipt)
 
 
-async def _erased(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
-    """Remove the rows. Decides again if concurrent writers changed them."""
+Selected = tuple[frozenset[UUID], frozenset[UUID]]
+"""The ids of selected memories, and those of selected events."""
+
+
+async def erase_rows(
+    ctx: Context,
+    scope: Scope,
+    choice: ErasureSelection,
+    *,
+    by: str,
+    only: Selected | None = None,
+    dry_run: bool = False,
+) -> Erasure:
+    """Erase the rows as `erase` does, but do not purge the files. `only`: these of the selected rows; None: all.
+
+    Decides again if concurrent writers changed the rows. Raises the same errors.
+    """
     attempt = 1
     while True:
-        found, graph = await _gather(ctx, caller.scope, choice)
-        left = await _left(ctx, caller.scope, graph, found)
-        receipt = _receipt(ctx, caller, choice, found, left, dry_run=dry_run)
+        selected = only or await ctx.store.lying_in(scope, choice)
+        found, graph = await gather(ctx, scope, choice, selected)
+        left = await _left(ctx, scope, graph, found)
+        receipt = _receipt(ctx, choice, found, left, by=by, dry_run=dry_run)
         try:
-            removed = await ctx.store.erase(caller.scope, await _removal(ctx, found, graph), receipt)
+            removed = await ctx.store.erase(scope, await _removal(ctx, found, graph), receipt)
+        except OnHold:
+            raise
         except Conflict:
             if attempt == ATTEMPTS:
                 raise
             attempt += 1
         else:
-            return completed(receipt, removed)
+            break
+    if not dry_run:
+        for each in (ctx, ctx.before):
+            if each is not None:
+                each.tails.forget(scope.workspace, receipt.events)
+    return completed(receipt, removed)
 
 
 async def finish(ctx: Context, scope: Scope, receipt: Erasure) -> Erasure:
@@ -116,9 +136,11 @@ def in_files(why: str) -> UnreachedPlace:
     )
 
 
-async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple[ErasurePlan, Traces]:
-    """The rows to remove, and everything that was looked up to decide it."""
-    memories, events = await ctx.store.lying_in(scope, choice)
+async def gather(
+    ctx: Context, scope: Scope, choice: ErasureSelection, selected: Selected
+) -> tuple[ErasurePlan, Traces]:
+    """The rows to remove if these are erased, and everything that was looked up to decide it."""
+    memories, events = selected
     asked = graph = await ctx.store.traces(scope, memories=memories, events=events)
     empty: frozenset[UUID] = frozenset()
     while True:
@@ -161,18 +183,18 @@ async def _anew(ctx: Context, graph: Traces, found: ErasurePlan, episode: UUID) 
 
 def _receipt(
     ctx: Context,
-    caller: Caller,
     choice: ErasureSelection,
     found: ErasurePlan,
     left: tuple[UnreachedPlace, ...],
     *,
+    by: str,
     dry_run: bool,
 ) -> Erasure:
     now = ctx.clock()
     return Erasure(
         id=ctx.new_id(now),
         at=now,
-        by=caller.role if caller.scope.agent is None else f"{caller.role} {caller.scope.agent}",
+        by=by,
         asked=choice,
         counts={},
         memories=tuple(sorted(found.asked)),
@@ -190,7 +212,7 @@ def _receipt(
 async def _left(ctx: Context, scope: Scope, graph: Traces, found: ErasurePlan) -> tuple[UnreachedPlace, ...]:
     """The places that an erasure cannot reach."""
     left = [SOURCES] if found.kept_sources else []
-    left.append(EXPORTS)
+    left.append(BUT_SEALED_BACKUPS if ctx.sealed_backups else EXPORTS)
     left += [
         UnreachedPlace(
             "a backup",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
+from uuid import UUID
 
+from remembrancer.domain.erasure import ErasureSelection
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
-from remembrancer.engine.context import Context
+from remembrancer.durable import put_in_place
+from remembrancer.engine.context import Caller, Context
+from remembrancer.engine.erase import gather
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, unreadable, unwritable
+from remembrancer.policies.erasure.erasing import own_memories
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
 
@@ -34,32 +41,113 @@ class Imported:
     dry_run: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectExport:
+    """The receipt of an export of one subject. `by`: a role and, if known, the agent's name. `counts`: the rows by
+    kind. `bytes` and `sha256`: the file's size, and the digest of its contents in hexadecimal digits.
+
+    `withheld`: memories that were left out because they also say what others said, by id.
+    """
+
+    at: datetime
+    by: str
+    asked: ErasureSelection
+    path: Path
+    counts: Mapping[str, int]
+    bytes: int
+    sha256: str
+    withheld: tuple[UUID, ...]
+
+
 async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | None = None) -> int:
     """Write every row of the workspace to a new file, under a temporary name until it is complete. Returns the row
     count.
 
     The same rows give the same bytes. Raises InvalidInput if the file exists, StoreUnavailable if it cannot be written.
     """
+    return (await _export(ctx, scope, path, lambda _: True, on_rows)).total()
+
+
+async def export_subject(
+    ctx: Context, caller: Caller, choice: ErasureSelection, path: Path, *, on_rows: OnRows | None = None
+) -> SubjectExport:
+    """Write the rows that an erasure of `choice` selects to a new file, and the memories derived from these alone.
+
+    Raises as `export` does, and InvalidInput if nothing is selected.
+    """
+    selected = await ctx.store.lying_in(caller.scope, choice)
+    if not any(selected):
+        raise InvalidInput(
+            "what to export",
+            ", ".join(f"{part} {value}" for part, value in choice.parts.items()),
+            "what at least one memory or event has",
+        )
+    plan, graph = await gather(ctx, caller.scope, choice, selected)
+    told, withheld = own_memories(plan, graph)
+    ids = {str(one) for one in told | plan.events}
+
+    def is_own(row: ExportRow) -> bool:
+        return all(row[name] in ids for name in _OWNERS.get(str(row["record"]), ("memory_id",)))
+
+    now = ctx.clock()
+    counts = await _export(ctx, caller.scope, path, lambda row: row["record"] not in _OF_ALL and is_own(row), on_rows)
+    size, digest = _measured(path)
+    return SubjectExport(
+        at=now,
+        by=caller.name,
+        asked=choice,
+        path=path,
+        counts=dict(counts),
+        bytes=size,
+        sha256=digest,
+        withheld=tuple(sorted(withheld)),
+    )
+
+
+def _measured(path: Path) -> tuple[int, str]:
+    """The size and the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_OF_ALL: Final = frozenset({"stream", "health"})
+"""Rows about more than one subject."""
+_OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "event": ("id",),
+    "archived": ("id",),
+    "memory": ("id",),
+    "priority": ("event_id",),
+    "relation": ("source", "target"),
+}
+"""The fields of a row with the ids of the memories or events that it belongs to, where they are not `memory_id`."""
+
+
+async def _export(
+    ctx: Context, scope: Scope, path: Path, is_wanted: Callable[[ExportRow], bool], on_rows: OnRows | None
+) -> Counter[str]:
+    """Write the wanted rows to a new file. Returns the number of rows by kind."""
     partial = _partial(ctx, path)
+    counts: Counter[str] = Counter()
     count = 0
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
             file.write(_line({"record": FORMAT, "version": VERSION}))
             async for row in ctx.store.export(scope):
+                if not is_wanted(row):
+                    continue
                 file.write(_line(row))
+                counts[str(row["record"])] += 1
                 count += 1
                 if on_rows is not None:
                     on_rows(count)
             file.write(_line({"record": "end", "rows": count}))
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        put_in_place(partial, path)
     except OSError as error:
         raise StoreUnavailable(f"{path}: {unwritable(error)}") from error
     finally:
         with suppress(OSError):  # it may not exist; the first error is the one to raise
             partial.unlink(missing_ok=True)
-    return count
+    return counts
 
 
 def _partial(ctx: Context, path: Path) -> Path:

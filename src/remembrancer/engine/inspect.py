@@ -13,13 +13,13 @@ from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
-from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.memory import FLAGGED, Cue, Memory, Revision
 from remembrancer.domain.outcome import Credit
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.selection import excluded_by
 from remembrancer.engine import spaces
 from remembrancer.engine.context import Context, answering
@@ -171,7 +171,8 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 
 async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[Finding, ...]:
-    """The store's checks, those of an index outside of it, and whether the embedder and the reranker answer.
+    """The store's checks, that of the audit trail, those of an index outside of the store, and whether the embedder and
+    the reranker answer.
 
     `mend`: correct such an index.
 
@@ -189,7 +190,8 @@ async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[F
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
     index = await engine.index_source.finding(ctx, reader.scope, mend=mend)
-    return (*await ctx.store.check(reader.scope, ctx.model), *(() if index is None else (index,)), *models)
+    trail = await engine.audit.finding(ctx, reader.scope)
+    return (*await ctx.store.check(reader.scope, ctx.model), trail, *(() if index is None else (index,)), *models)
 
 
 async def ready(ctx: Context, scope: Scope) -> None:
@@ -198,11 +200,12 @@ async def ready(ctx: Context, scope: Scope) -> None:
     await ctx.store.settle(scope, "ready", ())
 
 
-async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
-    """Ask the question, and explain why this memory is not among the hits. Raises NotFound."""
-    in_workspace = Reader(reader.scope, Reach.WORKSPACE)
-    known = await get(ctx, in_workspace, memory_id)
-    then = await ctx.read(question.where, lambda view: view.get(in_workspace, [memory_id]))
+async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question, *, widest: Reader) -> WhyNot:
+    """Ask the question, and explain why this memory is not among the hits. `widest`: the reader with the widest reach
+    that it may request. Raises NotFound for a memory beyond that.
+    """
+    known = await get(ctx, widest, memory_id)
+    then = await ctx.read(question.where, lambda view: view.get(widest, [memory_id]))
     memory = then.get(memory_id, known)  # recorded later, it is told of as it is now
     visible = (
         ctx.read(question.where, lambda view: view.get(reader, [memory_id]))
@@ -219,8 +222,11 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         return WhyNot(memory=memory, returned=False, reason=reason)
     excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:
-        reason = "left out before the search: " + ", ".join(excluded)
-        return WhyNot(memory=memory, returned=False, reason=reason, advice=_to_include(excluded))
+        reason, advice = "left out before the search: " + ", ".join(excluded), _to_include(excluded)
+        if memory.flagged and excluded == ("without_tags",):
+            reason = f"held back: its text, of the origin {memory.origin}, tells a language model what to do"
+            advice = f"Ask with the tag {FLAGGED} in the filter, or release it if it is harmless."
+        return WhyNot(memory=memory, returned=False, reason=reason, advice=advice)
     answer = await recall(ctx, reader, question)
     hit = next((hit for hit in answer if hit.id == memory_id), None)
     if hit is not None:

@@ -118,9 +118,10 @@ async def promote_recurring(
     )
 
 
-async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
+async def candidates(ctx: Context, reader: Reader) -> tuple[Candidate, ...]:
     """The memories that could be shared with the workspace: those promoted to projects, and learnings without a project
-    from enough jobs, unless the workspace has them. Those of most jobs first, ties by time.
+    from enough jobs, unless the workspace has them. Those of most jobs first, ties by time. Only memories that the
+    reader sees count.
 
     People approve them with `promote`; nothing is shared with the workspace automatically. Empty if the preset has no
     promotion.
@@ -129,8 +130,8 @@ async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
     if rule is None:
         return ()
     now = ctx.clock()
-    learnings = await _learnings(ctx, scope, rule, now)
-    reader = Reader(Scope(workspace=scope.workspace))
+    scope = reader.scope
+    learnings = await _learnings(ctx, scope, rule, now, reader)
     found: list[Candidate] = []
     for group in await asyncio.to_thread(learnings.recurring):
         if group[0].scope.project is None:
@@ -149,15 +150,14 @@ async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
     return tuple(sorted(found, key=lambda one: (-one.jobs, one.memory.occurred_to, one.memory.id)))
 
 
-async def promote(ctx: Context, scope: Scope, memory_id: UUID, *, to: Level) -> tuple[Memory, bool]:
+async def promote(ctx: Context, reader: Reader, memory_id: UUID, *, to: Level) -> tuple[Memory, bool]:
     """Copy a memory to a wider level, with a person's approval. Returns the memory at that level, and whether it is
     new. The original stays; a `derived_from` relation leads to it.
 
-    Raises NotFound for a memory that `scope` does not see, Conflict if it changes meanwhile, InvalidInput for one that
-    is not current, is not visible to the workspace, or is not below the level `to`.
+    Raises NotFound for a memory that the reader does not see, Conflict if it changes meanwhile, InvalidInput for one
+    that is not current, is not visible to the workspace, or is not below the level `to`.
     """
-    now = ctx.clock()
-    reader = Reader(scope)
+    now, scope = ctx.clock(), reader.scope
     memory = (await ctx.store.get(reader, [memory_id])).get(memory_id)
     if memory is None:
         raise NotFound("memory", memory_id)
@@ -196,16 +196,21 @@ def _widened(memory: Memory, to: Level) -> Scope:
     return wider[to]
 
 
-async def _learnings(ctx: Context, scope: Scope, rule: promoting.Promotion, now: datetime) -> promoting.Learnings:
+async def _learnings(
+    ctx: Context, scope: Scope, rule: promoting.Promotion, now: datetime, reader: Reader | None = None
+) -> promoting.Learnings:
+    """The learnings that everybody may see; with a `reader`, those of them that it sees."""
     where = Filter(current_at=now, tiers=frozenset(rule.tiers), visibilities=frozenset({Visibility.WORKSPACE}))
     rows = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
-    # A reader without an agent: only memories that everybody may see count.
-    reader = Reader(Scope(workspace=scope.workspace))
+    if reader is not None:
+        seen = await ctx.store.get(reader, [row.id for row in rows])
+        rows = [row for row in rows if row.id in seen]
+    everybody = Reader(Scope(workspace=scope.workspace))  # without an agent
     ids = [row.id for row in rows]
     vectors: Mapping[UUID, NDArray[np.float32]] = {}
     model = (await answering(ctx, scope)).model
     if model is not None:
-        vectors = await ctx.store.vectors(reader, model, ids)
+        vectors = await ctx.store.vectors(everybody, model, ids)
     # In another thread: with many memories it takes seconds, and would block the event loop.
     return await asyncio.to_thread(promoting.Learnings, rows, vectors, rule, ctx.preset.pinned_tag)
 

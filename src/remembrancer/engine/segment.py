@@ -411,8 +411,8 @@ class _Work:
             vectors = {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
         if not self._embeds:
             return vectors
-        tails = self._ctx.tails
-        vectors |= tails.known(turn.id for turn in turns if turn.id not in vectors)
+        tails, workspace = self._ctx.tails, self._reader.scope.workspace
+        vectors |= tails.known(workspace, (turn.id for turn in turns if turn.id not in vectors))
         missing = [turn for turn in turns if turn.id not in vectors]
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
@@ -421,7 +421,7 @@ class _Work:
             embedded = await embedder.embed_documents(texts)
             # Rounded as those of the store are, so that both give the same boundaries.
             new = {turn.id: rounded(vector) for turn, vector in zip(batch, embedded.vectors, strict=True)}
-            tails.keep(new)
+            tails.keep(workspace, new)
             vectors |= new
         return vectors
 

@@ -39,7 +39,7 @@ class AsyncLearningsApi(View):
 
     async def promotable(self) -> tuple[Candidate, ...]:
         """Learnings that recurred in enough jobs to be shared with the whole workspace; those of most jobs first."""
-        return await engine.promote.candidates(self._ctx, self._scope)
+        return await engine.promote.candidates(self._ctx, self._widest_reader())
 
     async def promote(self, memory_id: Identifier, to: Level | str = "workspace") -> Memory:
         """Copy a memory to a wider level, `project` or `workspace`. Returns the copy.
@@ -48,7 +48,7 @@ class AsyncLearningsApi(View):
         """
         level = to if isinstance(to, Level) else Level[validation.choice("to", to, _Wider).name]
         identifier = await self._identified("memory_id", memory_id)
-        return self._indexed((await engine.promote.promote(self._ctx, self._scope, identifier, to=level))[0])
+        return self._indexed((await engine.promote.promote(self._ctx, self._widest_reader(), identifier, to=level))[0])
 
     async def enter_stage(self, intent: str) -> StageReport:
         """Detect the project's stage in the text of an INTENT.md. If the stage is new, learnings for the tasks of the

@@ -17,6 +17,7 @@ from uuid import UUID
 from remembrancer import compose, engine, jobs
 from remembrancer.config import Settings, settings_of
 from remembrancer.domain import validation
+from remembrancer.domain.audit import Touched
 from remembrancer.domain.erasure import Erasure, ErasureSelection
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
@@ -32,6 +33,7 @@ from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Caller, Clock, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
@@ -41,6 +43,7 @@ from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.opening import opens
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
+from remembrancer.facade.retention import AsyncRetentionApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.facade.view import Identifier, Opened, View, from_arguments, listed, path_of
 from remembrancer.policies.admission.formation import STAYS
@@ -56,7 +59,7 @@ from remembrancer.presets.spec import MAX_LIMIT, Preset
 if TYPE_CHECKING:
     from remembrancer.engine.consolidate import Consolidation
     from remembrancer.engine.end_session import EndReport
-    from remembrancer.engine.exchange import Imported, OnRows
+    from remembrancer.engine.exchange import Imported, OnRows, SubjectExport
     from remembrancer.engine.graph import Graph
     from remembrancer.engine.inspect import MemoryDetails, WhyNot
     from remembrancer.engine.sleep import SleepReport
@@ -83,7 +86,7 @@ _MODELS: Final = {
     ),
 }
 """For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
-_NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
+_NAMED: Final = ("db", "preset", "index", "encryption_key", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
 MEMORY_ARGUMENTS: Final = (*MemoryDraft.__dataclass_fields__, "events")
 """The names of the arguments of `remember`."""
@@ -122,6 +125,7 @@ class AsyncRemembrancer(View):
         role: str | None = None,
         store: Store | None = None,
         index: str | Index | None = None,
+        encryption_key: str | bytes | None = None,
         embedder: str | Embedder | None = None,
         embedder_before: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
@@ -141,7 +145,9 @@ class AsyncRemembrancer(View):
         reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
         is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
         `embedder_before`: during a change of embedder, the one from before, whose vectors answer until
-        `rem.embedder.switch()`. `queue`: who runs the background jobs; None: as the setting `jobs` says.
+        `rem.embedder.switch()`. `encryption_key`: 32 bytes, 64 hexadecimal digits, or a passphrase, with which an
+        SQLite file is encrypted; a new file is created so. `queue`: who runs the background jobs; None: as the setting
+        `jobs` says.
 
         Models, stores, indexes and queues passed as objects are not closed by `close`. An index belongs to one store.
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
@@ -168,7 +174,9 @@ class AsyncRemembrancer(View):
         before = None if ctx.before is None else ctx.before.embedder
         parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, before, ctx.reranker, ctx.llm, queue)
         owned = tuple(one for one in parts if one is not None and not any(one is other for other in passed))
-        opened = Opened(ctx, queue, owned=owned, background_index=chosen.background_index)
+        opened = Opened(
+            ctx, queue, owned=owned, background_index=chosen.background_index, audit_reads=chosen.audit_reads
+        )
         rem = cls(opened, caller)
         rem._wake_indexer()
         return rem
@@ -231,6 +239,7 @@ class AsyncRemembrancer(View):
 
     # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    audit = View.noun(AsyncAuditApi)
     journal = View.noun(AsyncJournalApi)
     health = View.noun(AsyncHealthApi)
     embedder = View.noun(AsyncEmbedderApi)
@@ -239,6 +248,7 @@ class AsyncRemembrancer(View):
     learnings = View.noun(AsyncLearningsApi)
     presets = View.noun(AsyncPresetsApi)
     recalls = View.noun(AsyncRecallsApi)
+    retention = View.noun(AsyncRetentionApi)
     vault = View.noun(AsyncVaultApi)
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -309,7 +319,8 @@ class AsyncRemembrancer(View):
         events: Iterable[Identifier] = (),
     ) -> Memory:
         """Store a memory. With a `topic_key`, it replaces the text of the current memory on that topic: of this scope,
-        or of the level that the preset's topics belong to.
+        or of the level that the preset's topics belong to. If that memory is trusted more than `origin`, it stays: the
+        text is stored beside it, on the topic "TOPIC (ORIGIN)", and contradicts it.
 
         `kind` and `tier`: None means the preset's default. `importance`, `priority`, `tags`, `metadata`: None means
         0.5, 5, and none. If the topic has a memory, None keeps its kind, importance, priority, tags and metadata.
@@ -320,7 +331,8 @@ class AsyncRemembrancer(View):
         """
         draft, left_out = self._noted(locals())
         turns = await self._all_identified("events", events, "event")
-        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out)
+        reader = self._widest_reader()
+        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out, reader=reader)
         return self._indexed(memory)
 
     async def remember_many(self, memories: Iterable[str | Mapping[str, Any]]) -> tuple[Memory, ...]:
@@ -337,7 +349,8 @@ class AsyncRemembrancer(View):
             if events:
                 turns = await self._all_identified(f"memories[{place}].events", events, "event")
                 notes[place] = (replace(note, turns=turns), ())
-        stored = await engine.record.remember_many(self._ctx, self.scope, [note for note, _ in notes])
+        given_notes = [note for note, _ in notes]
+        stored = await engine.record.remember_many(self._ctx, self.scope, given_notes, reader=self._widest_reader())
         self._wake_indexer()
         return stored
 
@@ -378,10 +391,10 @@ class AsyncRemembrancer(View):
         """Edit a memory: the given fields change, None clears a field, the others stay. Returns the edited memory.
 
         `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
-        `visibility` are as in `remember`. The previous text is kept as a revision; an edit that changes nothing creates
-        none. Episodes and facts formed from the memory do not change, nor does the journal. `expected_revision`: the
-        `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict if the memory has another
-        revision or is superseded.
+        `visibility` are as in `remember`; `origin`, the source of the changes, can only lower the memory's own. The
+        previous text is kept as a revision; an edit that changes nothing creates none. Episodes and facts formed from
+        the memory do not change, nor does the journal. `expected_revision`: the `revision` that the edit is based on.
+        Raises NotFound, InvalidInput, and Conflict if the memory has another revision or is superseded.
         """
         expected = expected_revision
         if expected is not None:
@@ -403,6 +416,15 @@ class AsyncRemembrancer(View):
         """Undo `pin`. Raises the same errors."""
         identifier = await self._identified("memory_id", memory_id)
         return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=False))
+
+    async def release(self, memory_id: Identifier) -> Memory:
+        """Remove the flag of an instruction-like memory that somebody has read and found harmless. Returns it.
+
+        Recall then treats it as any other. It is flagged again only if its text changes and tells a language model what
+        to do. A memory without the flag stays unchanged. Raises NotFound, and Conflict if it is superseded.
+        """
+        identifier = await self._identified("memory_id", memory_id)
+        return self._indexed(await engine.record.release(self._ctx, self._reader(), identifier))
 
     async def feedback(self, memory_id: Identifier, verdict: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""
@@ -590,7 +612,8 @@ class AsyncRemembrancer(View):
         asked = validation.choice("mode", mode, RecallMode)
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters), mode=asked)
         identifier = await self._identified("memory_id", memory_id)
-        return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
+        reader, widest = self._reader(reach, asking=True), self._widest_reader()
+        return await engine.inspect.why_not(self._ctx, reader, identifier, question, widest=widest)
 
     async def get(self, memory_id: Identifier | None = None, *, topic_key: str | None = None) -> Memory:
         """One memory by its id, whatever its status; or the memory that `remember` with this topic key would revise.
@@ -781,16 +804,20 @@ class AsyncRemembrancer(View):
         agent: str | None = None,
         crew: str | None = None,
         project: str | None = None,
+        actor: str | None = None,
+        kind: str | None = None,
+        origin: Origin | str | None = None,
         before: datetime | None = None,
         dry_run: bool = False,
     ) -> Erasure:
-        """Delete permanently: memories (`ids`), events (`events`), or everything of a session, agent, crew or project,
-        with everything that quotes it or was derived from it. Returns the receipt.
+        """Delete permanently: memories (`ids`), events (`events`), or everything of a session, agent, crew, project,
+        actor, kind or origin, with everything that quotes it or was derived from it. Returns the receipt.
 
-        Exactly one of these three ways. If several scope parts are given, a row must belong to all of them; `before`:
-        only rows that happened before then. Covers the whole workspace, whatever the visibility of rows. At most 1,000
-        ids. `dry_run` deletes nothing and returns the receipt that the erasure would have. Raises InvalidInput if
-        nothing is selected, NotFound, and Conflict if concurrent writers keep deriving memories from the rows.
+        Exactly one of these three ways. If several parts are given, a row must match all of them; `actor`: who said it;
+        `kind`: that of memories, and the type of events; `before`: only rows that happened before then. Covers the
+        whole workspace, whatever the visibility of rows. At most 1,000 ids. `dry_run` deletes nothing and returns the
+        receipt that the erasure would have. Raises InvalidInput if nothing is selected, NotFound, OnHold if a legal
+        hold forbids it, and Conflict if concurrent writers keep deriving memories from the rows.
         """
         named = {
             "ids": frozenset(await self._all_identified("ids", ids or ())),
@@ -804,8 +831,38 @@ class AsyncRemembrancer(View):
         return await engine.erase.erasures(self._ctx, self.scope, limit=listed(limit))
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
-        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
-        return await engine.exchange.export(self._ctx, self.scope, path_of("path", path), on_rows=on_rows)
+        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows.
+
+        The audit trail, which gets an entry first, stays: it is of this store.
+        """
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await engine.exchange.export(self._ctx, self.scope, file, on_rows=on_rows)
+
+    async def export_subject(
+        self,
+        path: str | Path,
+        *,
+        actor: str | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        crew: str | None = None,
+        project: str | None = None,
+        kind: str | None = None,
+        origin: Origin | str | None = None,
+        before: datetime | None = None,
+        on_rows: OnRows | None = None,
+    ) -> SubjectExport:
+        """Write the rows of a person, session, agent, crew or project to a new file, and return the receipt.
+
+        The rows are those that `erase` with the same arguments selects, with their revisions, vectors and logs, and the
+        memories derived from them alone. `before`: only rows that happened before then. Memories that also say what
+        others said are left out and listed in `withheld`. The file is an export, which `import_` reads. Raises
+        InvalidInput, also if nothing is selected or the file exists, and StoreUnavailable.
+        """
+        choice, file = from_arguments(ErasureSelection, locals()), path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await engine.exchange.export_subject(self._ctx, self._caller, choice, file, on_rows=on_rows)
 
     async def backup(self, path: str | Path, *, on_pages: OnPages | None = None) -> BackupReport:
         """Write one state of the whole store, with all its workspaces, to a new file, and check that it is equal.
@@ -813,7 +870,9 @@ class AsyncRemembrancer(View):
         Others may read and write meanwhile. `remembrancer.restore_backup` is the way back. Raises InvalidInput if the
         file exists, StoreUnavailable, and Unsupported if the store has no backups of its own.
         """
-        return await self._ctx.store.backup(path_of("path", path), on_pages=on_pages)
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await self._ctx.store.backup(file, on_pages=on_pages)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none. `dry_run`, the default, only reports what would be added."""

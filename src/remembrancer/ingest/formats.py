@@ -111,7 +111,7 @@ def detect(path: Path) -> Format:
     A folder is one of notes of basic-memory. Raises InvalidInput if the file is missing, empty, or in none of the
     formats.
     """
-    if path.is_dir():
+    if is_folder(path):
         if not any(path.rglob("*.md")):
             raise InvalidInput("file", str(path), "a file, or a folder of Markdown notes (*.md)")
         return Format.BASIC_MEMORY
@@ -135,6 +135,14 @@ def _markdown_format(head: str) -> Format:
     if is_note(head):
         return Format.BASIC_MEMORY
     return Format.LEARNINGS if is_of_learnings(head) else Format.MARKDOWN
+
+
+def is_folder(path: Path) -> bool:
+    """Raises InvalidInput for a path that no file can have."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError) as error:  # a name that is too long
+        raise unreadable("file", path, "a file to read", error) from error
 
 
 def check_file(path: Path) -> None:

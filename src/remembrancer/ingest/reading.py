@@ -11,7 +11,7 @@ from remembrancer.domain.event import EventDraft
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import chatgpt, claude, claude_code, document, jsonl, markdown_chat
 from remembrancer.ingest.fields import as_list, as_object, is_object
-from remembrancer.ingest.formats import FORMATS_OF_SYSTEMS, Format, check_file, detect
+from remembrancer.ingest.formats import FORMATS_OF_SYSTEMS, Format, check_file, detect, is_folder
 from remembrancer.ingest.lines import OnBytes
 from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.ingest.systems import (
@@ -107,7 +107,7 @@ def imported(path: Path, *, format: Format | None = None) -> Iterator[ImportedRe
         format = detect(path)  # noqa: A001
     if format not in _SYSTEMS:
         raise InvalidInput("format", format.value, "one of " + ", ".join(sorted(FORMATS_OF_SYSTEMS)))
-    if not (format is Format.BASIC_MEMORY and path.is_dir()):
+    if not (format is Format.BASIC_MEMORY and is_folder(path)):
         check_file(path)
     return _something(path, _SYSTEMS[format](path))
 

@@ -82,6 +82,11 @@ def below_threshold(recall: Recall) -> str:
     return f"{several} below the relevance threshold, at best {recall.below_threshold[0].score:.3f}"
 
 
+def flagged_held_back(recall: Recall) -> str:
+    """The number of memories that are held back because their text tells a language model what to do."""
+    return f"{counted(recall.flagged_held_back, 'instruction-like memory')} of tools, the web or imports held back"
+
+
 def told(memory: Memory | MemoryOut) -> str:
     """The text of a memory after who spoke and after its title, if there are any."""
     return ": ".join(filter(None, (speaker(memory), titled(memory))))

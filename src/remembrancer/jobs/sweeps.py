@@ -100,7 +100,7 @@ _DONE: Final[Mapping[type, tuple[str, ...]]] = {
     ClustersReport: ("consolidated",),
     CompactionReport: ("merged",),
     PromotionReport: ("promoted", "supported"),
-    RetentionReport: ("archived",),
+    RetentionReport: ("archived", "erased"),
     NotDue: (),
     BrokenOff: (),
 }
@@ -187,6 +187,5 @@ def jobs_of(preset: Preset) -> tuple[Job, ...]:
         Job.CLUSTERS: preset.clusters,
         Job.COMPACT: preset.compaction,
         Job.PROMOTE: preset.promotion,
-        Job.RETAIN: preset.retention,
     }
     return tuple(job for job in Job if job not in has or has[job] is not None)

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 class Erasures(Protocol):
     """Removes rows, purges them from the store's files, and keeps receipts."""
 
-    async def lying_in(self, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
-        """The ids of the memories and events that a choice selects, by id or scope, including archived events, whatever
-        their status and visibility.
+    async def lying_in(
+        self, scope: Scope, choice: ErasureSelection, *, unheld: bool = False
+    ) -> tuple[frozenset[UUID], frozenset[UUID]]:
+        """The ids of the memories and events that a choice selects, including archived events, whatever their status
+        and visibility. `unheld`: of those selected by their parts, only those that no legal hold matches.
 
         `ErasureSelection.before` is compared with the end of a memory's span. Raises NotFound for an id that is not in
         the workspace.
@@ -40,12 +42,15 @@ class Erasures(Protocol):
         and the receipt says so. Positions of a stream are not reused while any of its rows is left. A memory that an
         erased one superseded stays ended and releases its topic key.
 
-        Where a session is erased, a memory that stays and said something there before loses all earlier revisions, with
-        their cues and vectors.
+        A memory that stays, but had an erased session, actor, kind or origin in an earlier revision, loses all earlier
+        revisions, with their cues and vectors.
 
-        The receipt is stored `completed` by the returned value, and without `purged_at`. Raises
-        Conflict, and writes nothing, if a row no longer exists or has another revision, or if a memory that stays was
-        formed or derived from an erased row. A receipt that is a dry run writes nothing.
+        The receipt is stored `completed` by the returned value, and without `purged_at`. A receipt that is a dry run
+        writes nothing.
+
+        Raises Conflict, and writes nothing, if a row no longer exists or has another revision, or if a memory that
+        stays was formed or derived from an erased row. Raises OnHold, and writes nothing, if a legal hold matches a row
+        that would be removed, a memory that would be formed again, or one that would lose its revisions.
         """
         ...
 

@@ -196,7 +196,7 @@ class Journal(Protocol):
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
         """Move up to `limit` events into the archive, oldest first, each shortened by `domain.event.archived`.
 
-        Returns how many; fewer than `limit` means that none is left. No memory can be formed from an archived event.
-        Importing the whole event restores it.
+        Returns how many; fewer than `limit` means that none is left. Events on legal hold are left out. No memory can
+        be formed from an archived event. Importing the whole event restores it.
         """
         ...

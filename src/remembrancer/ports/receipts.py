@@ -54,7 +54,7 @@ def erasure_of(text: str, *, purged_at: datetime | None) -> Erasure:
         asked=ErasureSelection(
             ids=frozenset(map(UUID, asked["ids"])),
             events=frozenset(map(UUID, asked["events"])),
-            **{part: asked[part] for part in PARTS},
+            **{part: asked.get(part) for part in PARTS},
             before=None if before is None else datetime.fromisoformat(before),
         ),
         counts=kept["counts"],

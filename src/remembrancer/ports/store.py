@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from remembrancer.ports.access import Access
+from remembrancer.ports.audit import AuditTrail
 from remembrancer.ports.embeddings import Embeddings
 from remembrancer.ports.erasure import Erasures
 from remembrancer.ports.index_files import IndexFiles
@@ -21,6 +22,7 @@ from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
 from remembrancer.ports.outcomes import TaskOutcomes
 from remembrancer.ports.recalls import Recalls
+from remembrancer.ports.retention import RetentionRecords
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
 
@@ -40,6 +42,8 @@ class Store(
     Jobs,
     Access,
     Erasures,
+    AuditTrail,
+    RetentionRecords,
     Recalls,
     IndexFiles,
     Transfer,

@@ -7,6 +7,7 @@ from typing import Final
 
 from remembrancer.domain.event import Severity
 from remembrancer.domain.memory import PINNED
+from remembrancer.domain.recall import FlaggedRecall
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.admission.admission import Admission
 from remembrancer.policies.admission.encoding import Encoding
@@ -158,5 +159,7 @@ DEFAULT: Final = Preset(
     # Half of the evidence of a list has a rank after the fifth.
     limits=Limits(listed=20),
     pinned_tag=PINNED,
+    # 1 in 1,000 benign texts of tools is flagged (docs/decisions/0066-poisoned-memory.md).
+    flagged=FlaggedRecall.HOLD_BACK,
     renderer=Block(),
 )

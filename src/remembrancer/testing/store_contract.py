@@ -26,6 +26,7 @@ from __future__ import annotations
 from remembrancer.testing.contract import (
     access,
     archive,
+    audit,
     before,
     candidates,
     changes,
@@ -44,6 +45,7 @@ from remembrancer.testing.contract import (
     reading,
     recalls,
     relations,
+    retention,
     reviews,
     spaces,
     strength,
@@ -114,6 +116,16 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
     """The role `ports.erasure.Erasures`."""
 
 
+class AuditSuite(audit.AuditContract):
+    """The role `ports.audit.AuditTrail`."""
+
+
+class RetentionSuite(
+    retention.RulesContract, retention.HoldsContract, retention.HeldContract, retention.SelectionContract
+):
+    """The role `ports.retention.RetentionRecords`."""
+
+
 class RecallsSuite(recalls.RecallsContract):
     """The role `ports.recalls.Recalls`."""
 
@@ -153,6 +165,8 @@ class StoreContract(
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    AuditSuite,
+    RetentionSuite,
     RecallsSuite,
     IndexFilesSuite,
     TransferSuite,

@@ -14,13 +14,14 @@ from remembrancer.domain.erasure import (
     Erasure,
     ErasureSelection,
     Removed,
+    RowSelection,
     UnreachedPlace,
     completed,
-    owner_matches,
 )
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.receipts import erasure_of, receipt_text
+from remembrancer.testing.doubles import a_memory, an_event
 
 ID, OTHER = UUID(int=1), UUID(int=2)
 AT = datetime(2026, 3, 4, 9, 30, 15, 7, UTC)
@@ -68,14 +69,31 @@ def test_no_more_ids_are_taken_than_can_be_followed() -> None:
         ErasureSelection(ids=frozenset(UUID(int=number) for number in range(MAX_IDS + 1)))
 
 
-def test_a_scope_belongs_to_a_choice_when_every_part_that_is_set_is_its_own() -> None:
-    ana = Scope(workspace="acme", agent="ana", session="monday")
-    chosen = [
-        ErasureSelection(agent="ana"),
-        ErasureSelection(agent="ana", session="monday"),
-        ErasureSelection(agent="ana", session="tuesday"),
-    ]
-    assert [owner_matches(choice, ana) for choice in chosen] == [True, True, False]
+@pytest.mark.parametrize(
+    ("chosen", "matches"),
+    [
+        ({"agent": "ana"}, True),
+        ({"agent": "ana", "session": "monday"}, True),
+        ({"agent": "ana", "session": "tuesday"}, False),
+        ({"actor": "Bo"}, True),
+        ({"actor": "bo"}, False),
+        ({"actor": "Bo", "origin": "web"}, False),
+        ({"kind": "message"}, True),
+        ({"kind": "note", "agent": "ana"}, False),
+        ({"origin": "user"}, True),
+        ({}, True),
+    ],
+)
+def test_a_row_matches_a_selection_if_it_has_every_part(chosen: dict[str, Any], matches: bool) -> None:
+    event = replace(an_event(scope=Scope(workspace="acme", agent="ana", session="monday")), actor="Bo", type="message")
+    memory = replace(a_memory(scope=event.scope), actor="Bo", kind="message")
+    selection = RowSelection(**chosen)
+    assert (selection.matches(event), selection.matches(memory)) == (matches, matches)
+
+
+def test_an_unknown_origin_selects_nothing() -> None:
+    with pytest.raises(InvalidInput, match="origin"):
+        ErasureSelection(origin="gossip")  # pyright: ignore[reportArgumentType]
 
 
 def a_receipt() -> Erasure:

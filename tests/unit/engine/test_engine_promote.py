@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from remembrancer.domain.event import Origin
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.relation import RelationKind
-from remembrancer.domain.scope import Level, Scope, Visibility
+from remembrancer.domain.scope import Level, Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.index import index_batch
-from remembrancer.engine.promote import PromotionReport, candidates, promote, promote_recurring
+from remembrancer.engine.promote import Candidate, PromotionReport, candidates, promote, promote_recurring
 from remembrancer.errors import InvalidInput, NotFound, StoreUnavailable
 from remembrancer.policies.learning.promoting import PROMOTED_FROM, job_of
 from remembrancer.ports.embedder import Embedded
@@ -263,7 +263,7 @@ def test_a_limit_out_of_range_is_refused(make: Callable[[], Store]) -> None:
 
 def test_a_preset_without_promotion_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[str, tuple[object, ...]]:
-        return (await promote_recurring(life.ctx, ACME)).reason, await candidates(life.ctx, ACME)
+        return (await promote_recurring(life.ctx, ACME)).reason, await candidates(life.ctx, Reader(ACME))
 
     assert living(make, DEFAULT, LEARNED, steps) == ("preset default does not promote learnings", ())
 
@@ -305,17 +305,27 @@ def test_a_learning_that_recurred_in_tasks_of_no_project_is_a_candidate(make: Ca
     learnings = learned(*TEXTS, project=None)
 
     async def steps(life: Life) -> list[tuple[Memory, int, int]]:
-        return [(one.memory, one.jobs, len(one.similar)) for one in await candidates(life.ctx, ACME)]
+        return [(one.memory, one.jobs, len(one.similar)) for one in await candidates(life.ctx, Reader(ACME))]
 
     assert living(make, TEAPARTY, learnings, steps) == [(learnings[2], 3, 3)]
+
+
+def test_learnings_beyond_the_reach_of_a_reader_are_no_candidates_for_it(make: Callable[[], Store]) -> None:
+    learnings = learned(*TEXTS, project=None)
+    stranger = Reader(Scope(workspace=ACME.workspace, crew="data", agent="carl"), Reach.OWN)
+
+    async def steps(life: Life) -> tuple[Candidate, ...]:
+        return await candidates(life.ctx, stranger)
+
+    assert living(make, TEAPARTY, learnings, steps) == ()
 
 
 def test_a_learning_of_a_project_is_a_candidate_until_it_is_approved(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[bool, int, int]:
         memory = await promoted_once(life)
-        [one] = await candidates(life.ctx, ACME)
-        await promote(life.ctx, SHOP, one.memory.id, to=Level.WORKSPACE)
-        return one.memory == memory, one.jobs, len(await candidates(life.ctx, ACME))
+        [one] = await candidates(life.ctx, Reader(ACME))
+        await promote(life.ctx, Reader(SHOP), one.memory.id, to=Level.WORKSPACE)
+        return one.memory == memory, one.jobs, len(await candidates(life.ctx, Reader(ACME)))
 
     assert living(make, TEAPARTY, LEARNED, steps) == (True, 3, 0)
 
@@ -323,7 +333,7 @@ def test_a_learning_of_a_project_is_a_candidate_until_it_is_approved(make: Calla
 def test_an_approved_learning_is_promoted_to_all_and_links_to_its_sources(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[Memory, bool, bool]:
         memory = await promoted_once(life)
-        wide, new = await promote(life.ctx, SHOP, memory.id, to=Level.WORKSPACE)
+        wide, new = await promote(life.ctx, Reader(SHOP), memory.id, to=Level.WORKSPACE)
         stays = (await life.memory(memory.id, SHOP)).status is Status.ACTIVE
         return wide, new, stays and await life.sources(wide.id, ACME) == {memory.id}
 
@@ -333,9 +343,9 @@ def test_an_approved_learning_is_promoted_to_all_and_links_to_its_sources(make: 
 
 def test_approving_twice_is_as_once(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[bool, bool]:
-        first, _ = await promote(life.ctx, LEARNED[0].scope, LEARNED[0].id, to=Level.PROJECT)
+        first, _ = await promote(life.ctx, Reader(LEARNED[0].scope), LEARNED[0].id, to=Level.PROJECT)
         life.clock.advance(DAY)
-        second, new = await promote(life.ctx, LEARNED[0].scope, LEARNED[0].id, to=Level.PROJECT)
+        second, new = await promote(life.ctx, Reader(LEARNED[0].scope), LEARNED[0].id, to=Level.PROJECT)
         return first == second, new
 
     assert living(make, TEAPARTY, LEARNED, steps) == (True, False)
@@ -356,7 +366,7 @@ def test_a_memory_that_cannot_be_promoted_is_refused(
     make: Callable[[], Store], memory: Memory, to: Level, argument: str
 ) -> None:
     async def steps(life: Life) -> None:
-        await promote(life.ctx, memory.scope, memory.id, to=to)
+        await promote(life.ctx, Reader(memory.scope), memory.id, to=to)
 
     with pytest.raises(InvalidInput) as caught:
         living(make, TEAPARTY, [memory], steps)
@@ -367,7 +377,7 @@ def test_a_learning_that_the_approver_does_not_see_is_not_found(make: Callable[[
     hidden = replace(a_note("x", scope=job("a")), visibility=Visibility.OWN)
 
     async def steps(life: Life) -> None:
-        await promote(life.ctx, ACME, hidden.id, to=Level.WORKSPACE)
+        await promote(life.ctx, Reader(ACME), hidden.id, to=Level.WORKSPACE)
 
     with pytest.raises(NotFound):
         living(make, TEAPARTY, [hidden], steps)

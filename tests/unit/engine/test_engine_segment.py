@@ -295,7 +295,7 @@ def test_the_reason_why_an_episode_added_to_its_turns_is_not_found_is_reported()
     async def steps(store: Store) -> object:
         ctx, _, first = await the_first(store)
         question = Question(text="payment worker memory", where=Filter(current_at=NOW))
-        told = await why_not(ctx, Reader(MONDAY), first.id, question)
+        told = await why_not(ctx, Reader(MONDAY), first.id, question, widest=Reader(MONDAY))
         return told.returned, told.reason
 
     told = over(STORES["reference"], steps)

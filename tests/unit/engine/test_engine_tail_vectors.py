@@ -69,7 +69,17 @@ def test_of_a_long_turn_its_first_and_last_characters_are_embedded() -> None:
 def test_the_least_recently_read_vectors_are_dropped() -> None:
     one, two, three = (UUID(int=number) for number in (1, 2, 3))
     vectors = TailVectors(most=2)
-    vectors.keep({one: vector(1), two: vector(2)})
-    vectors.known([one])
-    vectors.keep({three: vector(3)})
-    assert set(vectors.known([one, two, three])) == {one, three}
+    vectors.keep("acme", {one: vector(1), two: vector(2)})
+    vectors.known("acme", [one])
+    vectors.keep("acme", {three: vector(3)})
+    assert set(vectors.known("acme", [one, two, three])) == {one, three}
+
+
+def test_a_turn_has_not_the_vector_of_another_workspace_s_turn_with_its_id() -> None:
+    same = UUID(int=1)
+    vectors = TailVectors()
+    vectors.keep("acme", {same: vector(1)})
+    vectors.keep("rival", {same: vector(2)})
+    vectors.forget("rival", [same])
+    assert vectors.known("rival", [same]) == {}
+    assert vectors.known("acme", [same])[same].tolist() == vector(1).tolist()

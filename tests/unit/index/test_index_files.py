@@ -6,7 +6,9 @@ import asyncio
 import os
 import shutil
 import stat
+import struct
 import threading
+import zlib
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -253,3 +255,13 @@ def _a_byte_of_an_array(path: Path) -> int:
     content = path.read_bytes()
     first = next(iter(file.read(path).arrays.values())).values.tobytes()
     return next(place for place in range(4096, len(content), 4096) if content[place:].startswith(first))
+
+
+@pytest.mark.parametrize(
+    "header", [b"{}", b"[", b"\xff", b'{"format": 3, "size": "x"}', b'{"format": 3, "size": 0, "arrays": [1]}']
+)
+def test_a_header_of_another_form_is_refused_though_its_checksum_is_right(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "notes.index"
+    path.write_bytes((struct.pack("<8sQI", b"RMBR-IDX", len(header), zlib.crc32(header)) + header).ljust(4096, b"\0"))
+    with pytest.raises(file.BadIndexFile):
+        file.read(path)

@@ -571,3 +571,10 @@ def test_rows_of_plastmem_may_stand_on_lines(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert detect(path) is Format.PLASTMEM
     assert len(read(path)[0]) == 4
+
+
+def test_a_block_id_of_letta_that_is_no_text_is_no_block(tmp_path: Path) -> None:
+    agent = {"id": "a", "block_ids": [["b"], {"x": 1}, "b"], "messages": []}
+    path = tmp_path / "agent.af"
+    path.write_text(json.dumps({"agents": [agent], "blocks": [{"id": "b", "label": "human", "value": "Ana"}]}))
+    assert list(notes(read(path)[0])) == ["Ana"]

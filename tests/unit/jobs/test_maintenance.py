@@ -49,7 +49,7 @@ def crews_taken(report: object) -> list[str | None]:
 
 
 def test_all_jobs_run_in_their_order_unless_some_are_named(rem: Remembrancer) -> None:
-    assert list(rem.maintain()) == ["index", "segment", "compact", "health"]
+    assert list(rem.maintain()) == ["index", "segment", "compact", "retain", "health"]
 
 
 @pytest.mark.parametrize("only", [["index"], ["health"], []])
@@ -227,7 +227,7 @@ def test_a_job_that_fails_keeps_none_of_the_others_from_running(
         reports = await maintain(a_sweeper())
         return [job for job, report in reports.items() if not isinstance(report, BrokenOff)]
 
-    assert asyncio.run(round_of()) == ["index", "compact", "health"]
+    assert asyncio.run(round_of()) == ["index", "compact", "retain", "health"]
 
 
 def test_a_fault_of_ours_is_named_and_logged_with_where_it_happened(

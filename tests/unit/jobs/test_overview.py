@@ -82,8 +82,8 @@ def test_each_job_of_the_preset_is_reported_in_the_order_they_run() -> None:
         }
 
     told = over(STORES["reference"], jobs)
-    assert told["default"] == ["index", "segment", "compact", "health"]
-    assert told["plastmem"] == ["index", "segment", "review", "facts", "health"]
+    assert told["default"] == ["index", "segment", "compact", "retain", "health"]
+    assert told["plastmem"] == ["index", "segment", "review", "facts", "retain", "health"]
     assert told["crewship"] == ["index", "rules", "retain", "health"]
 
 

@@ -35,7 +35,7 @@ from remembrancer.testing.scripted_model import Scripted, ScriptedModel
 PATIENCE: Final = 20.0
 """Seconds until a test that waits for what never happens gives up."""
 DAY: Final = timedelta(days=1)
-ALL: Final = ["index", "segment", "compact", "health"]
+ALL: Final = ["index", "segment", "compact", "retain", "health"]
 """The jobs of the default preset."""
 
 
@@ -149,7 +149,7 @@ def test_a_job_run_by_another_worker_waits_for_its_next_time(life: Make) -> None
         await one.live()
 
     asyncio.run(after_another())
-    assert one.jobs == ["index", "segment", "health"]
+    assert one.jobs == ["index", "segment", "retain", "health"]
 
 
 def test_a_clock_that_was_set_back_holds_up_nothing(life: Make) -> None:
@@ -171,7 +171,7 @@ def test_only_the_jobs_that_are_named_run(life: Make) -> None:
 
 @pytest.mark.parametrize("only", [[Job.SLEEP, Job.FACTS], []])
 def test_a_worker_with_nothing_to_do_for_ever_is_refused(life: Make, only: list[Job]) -> None:
-    with pytest.raises(InvalidInput, match=r"^only: .*jobs of the preset: index, segment, compact, health"):
+    with pytest.raises(InvalidInput, match=r"^only: .*jobs of the preset: index, segment, compact, retain, health"):
         asyncio.run(life(only=only).live())
 
 

@@ -48,3 +48,7 @@ def test_a_question_that_needs_the_sentence_before_it_is_searched_with_it(text: 
 def test_what_is_said_around_a_request_is_searched() -> None:
     text = "I'm off to Denver with my sister in May. Which museum should we visit on a rainy Sunday morning?"
     assert core(text, QuestionKind.REQUEST) == text
+
+
+def test_a_letter_that_is_two_in_small_letters_divides_no_word() -> None:
+    assert core("Going by our chats, which team did İlker join, in İzmir?") == "which team did İlker join, in İzmir?"

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from remembrancer.adapters.reference import retention
 from remembrancer.adapters.reference.rows import Held, Rows, StreamProgress
 from remembrancer.domain import erasure
 from remembrancer.domain.event import Event
@@ -27,7 +28,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def lying_in(rows: Rows, scope: Scope, choice: erasure.ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
+def lying_in(
+    rows: Rows, scope: Scope, choice: erasure.ErasureSelection, *, unheld: bool = False
+) -> tuple[frozenset[UUID], frozenset[UUID]]:
     events = {event.id: event for event in rows.all_events()}
     for kind, named, there in (("memory", choice.ids, rows.memories), ("event", choice.events, events)):
         for missing in sorted(named - there.keys()):
@@ -35,15 +38,13 @@ def lying_in(rows: Rows, scope: Scope, choice: erasure.ErasureSelection) -> tupl
     if not choice.parts:
         return choice.ids, choice.events
 
-    def is_early(at: datetime) -> bool:
-        return choice.before is None or at < choice.before
+    def is_chosen(row: Event | Memory, at: datetime) -> bool:
+        early = choice.before is None or at < choice.before
+        return choice.matches(row) and early and not (unheld and retention.is_held(rows, row))
 
-    memories = rows.memories.values()
     return (
-        frozenset(one.id for one in memories if erasure.owner_matches(choice, one.scope) and is_early(one.occurred_to)),
-        frozenset(
-            one.id for one in events.values() if erasure.owner_matches(choice, one.scope) and is_early(one.occurred_at)
-        ),
+        frozenset(one.id for one in rows.memories.values() if is_chosen(one, one.occurred_to)),
+        frozenset(one.id for one in events.values() if is_chosen(one, one.occurred_at)),
     )
 
 
@@ -92,7 +93,8 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
     choice = receipt.asked
 
     def was_asked_in(one: KeptRecall | Credit) -> bool:
-        within = bool(choice.parts) and erasure.owner_matches(choice, one.scope)
+        parts = choice.parts
+        within = bool(parts) and all(getattr(one.scope, part, None) == value for part, value in parts.items())
         return within and (choice.before is None or one.at < choice.before)
 
     _drop(rows.recalls, was_asked_in, counts, "kept_recalls")
@@ -149,6 +151,7 @@ def _require(rows: Rows, removal: erasure.Removal) -> None:
     formed |= {one for memory in known_of for one in _trace(rows, rows.memories[memory]).derived}
     if formed - known_of:
         raise Conflict("a memory was meanwhile formed from a row to be erased")
+    retention.require_unheld(rows, [*(rows.memories[one] for one in known_of), *_going_events(rows, removal)])
 
 
 def _going_events(rows: Rows, removal: erasure.Removal) -> list[Event]:
@@ -174,19 +177,24 @@ def _texts(rows: Rows, removal: erasure.Removal) -> list[str]:
 def _drop_past(
     rows: Rows, removal: erasure.Removal, choice: erasure.ErasureSelection, counts: Counter[str]
 ) -> list[str]:
-    """Drop all earlier revisions of memories that stay, and said something before in the session that is erased.
-    Returns their texts.
+    """Drop all earlier revisions of memories that stay, if one of these revisions has the session, actor, kind or
+    origin that is erased. Returns their texts.
     """
-    if choice.session is None:
+    if not choice.parts.keys() & set(erasure.REVISED_PARTS):
         return []
     gone = removal.memories.union(write.memory.id for write in removal.rebuilt)
 
     def was_there(one: Revision) -> bool:
-        scope = rows.memories[one.memory_id].scope.narrowed(session=one.session)
+        if one.kind is None or one.origin is None:
+            return False
+        memory = rows.memories[one.memory_id]
+        scope = memory.scope.narrowed(session=one.session)
+        then = replace(memory, scope=scope, actor=one.actor, kind=one.kind, origin=one.origin)
         early = choice.before is None or (one.occurred_to is not None and one.occurred_to < choice.before)
-        return erasure.owner_matches(choice, scope) and early
+        return choice.matches(then) and early
 
     staying = {one.memory_id for one in rows.revisions.values() if was_there(one)} - gone
+    retention.require_unheld(rows, [rows.memories[one] for one in staying])
     said = [one for one in rows.revisions.values() if one.memory_id in staying]
     _drop(rows.revisions, lambda one: one.memory_id in staying, counts, "revisions")
     refs = {

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from uuid import UUID
 
 from remembrancer.adapters.reference.memories import add, require_same_workspace
+from remembrancer.adapters.reference.retention import is_held
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.event import Event, Priority, archived, speaker_of
 from remembrancer.domain.instants import micros
@@ -239,7 +240,11 @@ def events_behind(rows: Rows, stream: Scope, place: int) -> list[Event]:
 def archive(rows: Rows, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
     used = {event_id for ids in rows.provenance.values() for event_id in ids}
     used |= {indexed.cue.event_id for indexed in rows.cues.values() if indexed.cue.event_id is not None}
-    due = [event for event in rows.events.values() if event.id not in used and _is_aged(event, aged)]
+    due = [
+        event
+        for event in rows.events.values()
+        if event.id not in used and _is_aged(event, aged) and not is_held(rows, event)
+    ]
     due.sort(key=lambda event: (event.occurred_at, event.seq, event.id))
     for event in due[:limit]:
         del rows.events[event.id], rows.positions[event.id]

@@ -30,11 +30,13 @@ if TYPE_CHECKING:
         preferences,
         recalls,
         removing,
+        retention,
         reviews,
         rows,
         spaces,
         streams,
         tracing,
+        trail,
         work,
     )
 

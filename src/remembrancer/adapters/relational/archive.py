@@ -9,6 +9,7 @@ from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
+from remembrancer.adapters.relational.retention import held
 from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.instants import micros
@@ -59,6 +60,7 @@ def _oldest(connection: Connection, scope: Scope, aged: Aged, kind: str, limit: 
     where.add_one_of("e.priority", aged.keep, but=True)
     where.add("NOT EXISTS (SELECT 1 FROM memory_events l WHERE l.event = e.n)")
     where.add("NOT EXISTS (SELECT 1 FROM cues c WHERE c.event = e.n)")
+    where.add(f"NOT {held('events', 'e')}")
     return [
         (occurred_at, seq, identifier, number)
         for occurred_at, seq, identifier, number in connection.execute(

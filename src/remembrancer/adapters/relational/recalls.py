@@ -8,6 +8,7 @@ from uuid import UUID
 from remembrancer.adapters.relational.clauses import Where, seen_by
 from remembrancer.adapters.relational.columns import ID, OBJECT, TIME, Column, Columns, add_row, inside, scope_of
 from remembrancer.adapters.relational.rows import SCOPE
+from remembrancer.domain.erasure import SCOPE_PARTS
 from remembrancer.domain.instants import micros
 from remembrancer.domain.kept import MAX_KEPT, KeptRecall
 from remembrancer.errors import Conflict, InvalidInput
@@ -56,8 +57,10 @@ def drop_recall(connection: Connection, reader: Reader, recall_id: UUID) -> bool
 def erase_asked_in(connection: Connection, table: str, scope: Scope, choice: ErasureSelection) -> int:
     """Remove the kept answers or the credits that were asked for or reported in the scope that an erasure selects.
     Returns how many.
+
+    None, if it selects by anything else too, such as an actor: these rows have none.
     """
-    if not choice.parts:
+    if not choice.parts or not choice.parts.keys() <= set(SCOPE_PARTS):
         return 0
     where = Where()
     where.add("workspace = ?", scope.workspace)

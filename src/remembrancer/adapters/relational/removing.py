@@ -15,8 +15,9 @@ from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, NewCue, add_cues, next_change, set_columns
 from remembrancer.adapters.relational.quotations import redact, repeated
 from remembrancer.adapters.relational.recalls import erase_asked_in
+from remembrancer.adapters.relational.retention import require_unheld
 from remembrancer.adapters.relational.rows import EVENTS
-from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed, completed
+from remembrancer.domain.erasure import REVISED_PARTS, Erasure, ErasureSelection, Removal, Removed, completed
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import searchable_text
@@ -73,6 +74,12 @@ def erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasu
 def _erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasure, analyse: Analyse) -> Removed:
     numbers = _numbers(connection, scope, removal)
     _require_whole(connection, removal, numbers)
+    for table, rows in (
+        ("memories", [*numbers.memories, *numbers.rebuilt]),
+        ("events", numbers.events),
+        ("archive", numbers.archive),
+    ):
+        require_unheld(connection, table, rows)
     main_texts = _main_texts(connection, numbers)
     texts = _texts(connection, numbers, main_texts)
     sessions = _sessions(connection, numbers)
@@ -218,17 +225,15 @@ def _sessions(connection: Connection, numbers: _Numbers) -> set[str]:
 def _drop_past(
     connection: Connection, scope: Scope, choice: ErasureSelection, numbers: _Numbers, counts: Counter[str]
 ) -> list[str]:
-    """Drop all earlier revisions of memories that stay, and said something before in the session that is erased.
-    Returns their texts.
+    """Drop all earlier revisions of memories that stay, if one of these revisions has the session, actor, kind or
+    origin that is erased. Returns their texts.
     """
-    if choice.session is None:
+    if not choice.parts.keys() & set(REVISED_PARTS):
         return []
     where = Where()
     where.add("m.workspace = ?", scope.workspace)
-    where.add("r.session = ?", choice.session)
     for part, value in choice.parts.items():
-        if part != "session":
-            where.add(f"m.{part} = ?", value)
+        where.add(f"{'r' if part in REVISED_PARTS else 'm'}.{part} = ?", value)
     if choice.before is not None:
         where.add("r.occurred_to < ?", micros(choice.before))
     rows = connection.execute(
@@ -236,6 +241,7 @@ def _drop_past(
     )
     gone = {*numbers.memories, *numbers.rebuilt}
     staying = [number for (number,) in rows if number not in gone]
+    require_unheld(connection, "memories", staying)
     said = list(_where_in(connection, "SELECT coalesce(title, ''), text FROM revisions", "memory", staying))
     in_list, listed = connection.dialect.in_list("c.memory"), connection.dialect.listed(staying)
     for kind in _OF_TEXTS:

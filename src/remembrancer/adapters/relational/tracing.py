@@ -13,6 +13,7 @@ from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.columns import as_written
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Backend
+from remembrancer.adapters.relational.retention import held
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES, TABLES
 from remembrancer.domain.erasure import Erasure, ErasureSelection, ErasureTrace, EventTrace, Traces
 from remembrancer.domain.instants import micros, optional_moment
@@ -22,7 +23,9 @@ from remembrancer.errors import NotFound
 from remembrancer.ports.receipts import erasure_of
 
 
-def lying_in(connection: Connection, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
+def lying_in(
+    connection: Connection, scope: Scope, choice: ErasureSelection, *, unheld: bool = False
+) -> tuple[frozenset[UUID], frozenset[UUID]]:
     if choice.ids:
         _require(connection, scope, "memory", choice.ids, ("memories",))
         return choice.ids, frozenset()
@@ -34,9 +37,11 @@ def lying_in(connection: Connection, scope: Scope, choice: ErasureSelection) -> 
         where = Where()
         where.add("workspace = ?", scope.workspace)
         for part, value in choice.parts.items():
-            where.add(f"{part} = ?", value)
+            where.add(f"{'type' if part == 'kind' and table != 'memories' else part} = ?", value)
         if choice.before is not None:
             where.add(f"{time} < ?", micros(choice.before))
+        if unheld:
+            where.add(f"NOT {held(table, table)}")
         rows = connection.execute(f"SELECT id FROM {table} WHERE {where.sql}", where.bindings)
         found[table] = frozenset(UUID(bytes=identifier) for (identifier,) in rows)
     return found["memories"], found["events"] | found["archive"]
@@ -143,12 +148,17 @@ def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) 
     """Clear the database of erased data, outside of any transaction. Returns "" if no trace is left, otherwise the
     reason why one may be.
     """
+    connection.execute(connection.dialect.begin_reading)
+    connection.within(scope.workspace)
+    last = connection.execute("SELECT max(n) FROM erasures WHERE workspace = ?", (scope.workspace,)).get
+    connection.execute("COMMIT")
     left = backend.purge(connection)
     if not left:
         connection.execute(connection.dialect.begin_writing)
         connection.within(scope.workspace)
-        connection.execute(
-            "UPDATE erasures SET purged_at = ? WHERE workspace = ? AND purged_at IS NULL", (micros(at), scope.workspace)
+        connection.execute(  # not of erasures by other processes meanwhile
+            "UPDATE erasures SET purged_at = ? WHERE workspace = ? AND purged_at IS NULL AND n <= ?",
+            (micros(at), scope.workspace, last),
         )
         connection.execute("COMMIT")
     return left

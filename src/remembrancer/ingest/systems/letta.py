@@ -46,7 +46,8 @@ def read(path: Path) -> Iterator[ImportedRecord | Problem]:
         try:
             record = fields.as_object("agent", agent)
             name = fields.optional_text(record, "name") or identifier(record)
-            own = [blocks[block] for block in fields.optional_list(record, "block_ids") if block in blocks]
+            block_ids = fields.optional_list(record, "block_ids")
+            own = [blocks[block] for block in block_ids if isinstance(block, str) and block in blocks]
             given = {
                 "message": fields.optional_list(record, "messages"),
                 "block": [*own, *fields.optional_list(record, "memory_blocks")],

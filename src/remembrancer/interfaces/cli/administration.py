@@ -12,11 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer.compose import restore_backup
+from remembrancer.domain.erasure import PARTS
 from remembrancer.errors import StoreUnavailable
-from remembrancer.interfaces.cli.drawing import Meter, Renderables, facts, sparkline
+from remembrancer.interfaces.cli.drawing import Meter, Renderables, facts, scope_text, sparkline
+from remembrancer.interfaces.cli.erase import SubjectOptions
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import arguments
 from remembrancer.interfaces.text import counted, minute, one_line, size
-from remembrancer.interfaces.wire.files import BackupOut, ExportedOut, ImportedOut, RestoredOut
+from remembrancer.interfaces.wire.files import BackupOut, ExportedOut, ImportedOut, RestoredOut, SubjectExportOut
 from remembrancer.interfaces.wire.state import DoctorOut, HealthOut, IndexReportOut, MemoryHealthOut, StatsOut
 from remembrancer.ports.inspection import Finding
 
@@ -88,6 +91,25 @@ def export(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write
     call.answer(ExportedOut(path=str(file), rows=rows), lambda _: [Text(wrote)])
 
 
+def export_subject(
+    call: Invocation,
+    *,
+    file: Annotated[Path, "FILE", "The file to write; it must not exist."],
+    chosen: SubjectOptions,
+) -> None:
+    """Write everything of one subject to a file.
+
+    Writes the rows that match all options given, and the memories derived from these alone, as `export` does. The
+    receipt has the number of rows, the file's SHA-256, and the memories that were withheld because they also say what
+    others said. `erase` with the same options erases the subject.
+
+    Example: remembrancer export-subject ana.jsonl --of-actor Ana
+    """
+    with call.opened(create=False) as memory, call.rows("exporting") as on_rows:
+        receipt = memory.export_subject(file, **arguments(chosen), on_rows=on_rows)
+    call.answer(SubjectExportOut.of(receipt), _subject_exported)
+
+
 def import_(
     call: Invocation,
     *,
@@ -126,7 +148,8 @@ def backup(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write
     """Copy the whole store to a file, while it is in use.
 
     The file has all workspaces with their keys and vectors, and is checked against the state that was copied. `restore`
-    puts it back; you can also open it as it is.
+    puts it back; you can also open it as it is. With the setting sealed_backups, each memory and event in it has a key
+    of its own: `erase` destroys that, and `restore` needs the file STORE.keys.
 
     Example: remembrancer backup monday.db
     """
@@ -150,8 +173,19 @@ def restore(
     Example: remembrancer restore monday.db --db memory.db
     """
     with call.pages("copying") as on_pages:
-        done = restore_backup(file, call.settings.db, replace=replace, on_pages=on_pages)
+        done = restore_backup(
+            file, call.settings.db, replace=replace, encryption_key=call.encryption_key, on_pages=on_pages
+        )
     call.answer(RestoredOut.of(done), _restored)
+
+
+def _subject_exported(answer: SubjectExportOut) -> Renderables:
+    rows = counted(sum(answer.counts.values()), "row")
+    yield Text(f"Wrote {rows} of {scope_text(answer.asked, PARTS)} to {one_line(str(answer.path))}.")
+    yield facts([(kind, f"{number:,}") for kind, number in answer.counts.items()])
+    yield Text(f"SHA-256 {answer.sha256}", style="dim")
+    if answer.withheld:
+        yield Text(f"Withheld: {counted(len(answer.withheld), 'memory')} that also say what others said.")
 
 
 def _counts(stats: StatsOut) -> Renderables:
@@ -248,12 +282,15 @@ def _reindexed(answer: IndexReportOut) -> Renderables:
 
 def _backed_up(answer: BackupOut) -> Renderables:
     yield Text(
-        f"Copied {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}, and checked them."
+        f"Copied {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}, and"
+        f" {'sealed' if answer.sealed else 'checked'} them."
     )
 
 
 def _restored(answer: RestoredOut) -> Renderables:
     yield Text(f"Restored {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}.")
+    if answer.unreadable:
+        yield Text(f"{counted(answer.unreadable, 'row')} could not be opened: erasures have destroyed their keys.")
     if answer.set_aside is not None:
         yield Text(f"What lay there is now {one_line(answer.set_aside)}.")
 

@@ -10,6 +10,7 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
+from remembrancer.domain.erasure import PARTS
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.drawing import Renderables, RowReference, facts, indented, scope_text
 from remembrancer.interfaces.cli.invocation import Invocation
@@ -23,15 +24,32 @@ LISTED: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErasureOptions:
-    """Options that select what is erased."""
+class SelectionOptions:
+    """Options that select rows: a row must match all that are given."""
 
-    events: Annotated[list[str] | None, "ID", "A journal entry; may be repeated."] = None
     in_session: Annotated[str | None, "Everything of this session."] = None
     of_agent: Annotated[str | None, "Everything of this agent."] = None
     of_crew: Annotated[str | None, "Everything of this crew."] = None
     of_project: Annotated[str | None, "Everything of this project."] = None
-    before: Annotated[datetime | None, f"With one of these parts of the scope, only what is older: {TIMES}."] = None
+    of_actor: Annotated[str | None, "Everything that this person or program said."] = None
+    of_kind: Annotated[str | None, "Every memory of this kind, and every event of this type."] = None
+    of_origin: Annotated[str | None, "Everything from this origin: user, assistant, system, tool, web or import."] = (
+        None
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectOptions(SelectionOptions):
+    """Options that select the rows of a subject."""
+
+    before: Annotated[datetime | None, f"Of the rows selected by their parts, only older ones: {TIMES}."] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErasureOptions(SubjectOptions):
+    """Options that select what is erased."""
+
+    events: Annotated[list[str] | None, "ID", "A journal entry; may be repeated."] = None
 
 
 def erase(
@@ -44,12 +62,12 @@ def erase(
 ) -> None:
     """Erase memories for good.
 
-    Erases memories, journal entries, or everything of a session, agent, crew or project, together with everything that
-    quotes them or was derived from them: texts, vectors, summaries, logs, and traces in the database's files. Shows
-    what would be erased and asks for confirmation; this cannot be undone. The receipt lists what was erased, and where
-    copies may remain.
+    Erases memories, journal entries, or everything of a session, agent, crew, project, person, kind or origin, together
+    with everything that quotes them or was derived from them: texts, vectors, summaries, logs, and traces in the
+    database's files. Shows what would be erased and asks for confirmation; this cannot be undone. The receipt lists
+    what was erased, and where copies may remain.
 
-    Example: remembrancer erase --in-session support-4711 --dry-run
+    Example: remembrancer erase --of-actor Ana --dry-run
     """
     with call.opened(create=False) as memory:
         receipt = memory.erase(ids=ids or None, dry_run=dry_run or not yes, **arguments(chosen))
@@ -130,7 +148,7 @@ def _asked(choice: ChoiceOut) -> str:
         return counted(len(choice.ids), "memory")
     if choice.events:
         return counted(len(choice.events), "event")
-    named = scope_text(choice)
+    named = scope_text(choice, PARTS)
     return named if choice.before is None else f"{named}, before {minute(choice.before)} UTC"
 
 

@@ -5,6 +5,7 @@ A command's module, typer and rich are loaded when the command runs: the help of
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import sys
@@ -18,6 +19,7 @@ from remembrancer.errors import (
     InvalidInput,
     ModelUnavailable,
     NotFound,
+    OnHold,
     PermissionDenied,
     RemembrancerError,
     StoreUnavailable,
@@ -33,6 +35,7 @@ EXIT_CODES: Final[dict[type[RemembrancerError], int]] = {
     InvalidInput: 2,
     NotFound: 2,
     Conflict: 2,
+    OnHold: 2,
     PermissionDenied: 2,
     Unsupported: 3,
     EmbedderMismatch: 3,
@@ -53,6 +56,7 @@ COMMANDS: Final = {
         "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "pin": ("write.pin", "Pin a memory, or unpin it."),
+        "release": ("write.release", "Release a memory that was flagged as instruction-like."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
         "link": ("write.link", "Relate one memory to another."),
         "supersede": ("write.supersede", "Replace a memory with another one."),
@@ -89,6 +93,7 @@ COMMANDS: Final = {
         "health": ("administration.health", "Show the memory's health."),
         "doctor": ("administration.doctor", "Check the database and the models."),
         "export": ("administration.export", "Write the whole workspace to a file."),
+        "export-subject": ("administration.export_subject", "Write everything of one subject to a file."),
         "import": ("administration.import_", "Import an exported file."),
         "import-config": ("import_config.import_config", "Convert Engram's config.yaml into settings."),
         "reindex": ("administration.reindex", "Compute all vectors again."),
@@ -111,9 +116,34 @@ GROUPS: Final = {
             "tail": "journal.tail",
         },
     ),
+    "retention": (
+        "Set how long rows may live, and place legal holds.",
+        {
+            "add": "retention.add",
+            "list": "retention.list_",
+            "remove": "retention.remove",
+            "hold": "retention.hold",
+            "holds": "retention.holds",
+            "release": "retention.release",
+        },
+    ),
     "keys": (
         "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
+    ),
+    "encryption": (
+        "Encrypt the store's file, or change its key.",
+        {
+            "status": "encryption.status",
+            "new-key": "encryption.new_key",
+            "enable": "encryption.enable",
+            "rotate": "encryption.rotate",
+            "disable": "encryption.disable",
+        },
+    ),
+    "audit": (
+        "See who did what, and check that nobody changed the record of it.",
+        {"list": "audit.list_", "verify": "audit.verify", "head": "audit.head", "export": "audit.export"},
     ),
     "embedder": (
         "Change the embedder while questions are answered.",
@@ -226,13 +256,15 @@ def _run(arguments: Sequence[str]) -> int:
         if sys.flags.dev_mode:
             raise
         if isinstance(error, program.UsageError):
-            if where := program.misplaced(arguments):
-                return _failed(where, error.exit_code)
-            message = error.format_message().rstrip(".")
-            return _failed(
-                f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
-            )
+            told = program.misplaced(arguments) or _with_help(error.format_message().rstrip("."), arguments)
+            return _failed(told, error.exit_code)
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            return _failed(f"{error.filename}: too long for the name of a file", EXIT_CODES[InvalidInput])
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _with_help(message: str, arguments: Sequence[str]) -> str:
+    return f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`"
 
 
 def _hook(arguments: Sequence[str]) -> int | None:

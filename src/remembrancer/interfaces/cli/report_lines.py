@@ -152,8 +152,10 @@ def _done(report: JobReport) -> str:  # noqa: C901, PLR0911, PLR0912  a case for
             count, earlier = len(report.promoted), len(report.supported)
             more = f", supported {counted(earlier, 'earlier one')} again" if earlier else ""
             return f"promoted {counted(count, 'learning')} to {'its' if count == 1 else 'their'} project{more}"
-        case RetentionReport() if report.archived:
-            return f"moved {counted(report.archived, 'event')} into the archive"
+        case RetentionReport() if report.archived or report.erased:
+            moved = report.archived and f"moved {counted(report.archived, 'event')} into the archive"
+            erased = report.erased and f"erased {counted(report.erased, 'row')} past the time of a retention rule"
+            return ", ".join(part for part in (moved, erased) if part)
         case _:
             return ""
 

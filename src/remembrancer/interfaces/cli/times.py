@@ -60,3 +60,15 @@ def parse_length(argument: str, value: str) -> timedelta:
     if told is None:
         raise InvalidInput(argument, value, f"a length of time such as {LENGTHS}")
     return int(told[1]) * _UNITS[told[2]]
+
+
+def length_text(length: timedelta) -> str:
+    """A duration as `parse_length` reads it, in the greatest of days, hours and minutes without a remainder.
+
+    >>> length_text(timedelta(days=30)), length_text(timedelta(hours=36))
+    ('30d', '36h')
+    """
+    for letter in "dhm":
+        if not length % _UNITS[letter]:
+            return f"{length // _UNITS[letter]}{letter}"
+    return str(length)

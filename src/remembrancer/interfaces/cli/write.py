@@ -108,6 +108,7 @@ class Edits:
     valid_from: Annotated[datetime | None, f"Valid from then on: {TIMES}."] = None
     valid_until: Annotated[datetime | None, "Valid until then; format as --valid-from."] = None
     visibility: Annotated[str | None, "Who else may see it: session, own, crew or workspace."] = None
+    origin: Annotated[str | None, "The source of the changes, which can only lower the memory's trust."] = None
 
 
 def remember(
@@ -263,6 +264,17 @@ def pin(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Unpin it."] =
     Example: remembrancer pin 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
     call.run(lambda memory: MemoryOut.of(memory.unpin(memory_id) if undo else memory.pin(memory_id)), _changed)
+
+
+def release(call: Invocation, *, memory_id: Id) -> None:
+    """Release a memory that was flagged as instruction-like.
+
+    Read it first with `remembrancer show`. Recall then treats it as any other memory. Flagged memories are listed by
+    `remembrancer recent --tag instruction-like`.
+
+    Example: remembrancer release 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    call.run(lambda memory: MemoryOut.of(memory.release(memory_id)), _changed)
 
 
 def update(

@@ -68,8 +68,8 @@ def _told() -> dict[str, Any] | None:
 
 def _handled(event: str, told: dict[str, Any], place: Place) -> str:
     place.make()
-    workspace = project_of(Path(_text(told, "cwd") or "."))
-    session, transcript = _text(told, "session_id"), _text(told, "transcript_path")
+    workspace = project_of(Path(_path(told, "cwd") or "."))
+    session, transcript = _text(told, "session_id"), _path(told, "transcript_path")
     if transcript:
         _note(place, {"transcript": transcript, "workspace": workspace, "session": session}, event == "session-end")
     request = {
@@ -90,6 +90,12 @@ def _handled(event: str, told: dict[str, Any], place: Place) -> str:
 def _text(told: dict[str, Any], name: str) -> str:
     value = told.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _path(told: dict[str, Any], name: str) -> str:
+    """The text, unless it has a null character, which no path has."""
+    text = _text(told, name)
+    return "" if "\0" in text else text
 
 
 def _note(place: Place, note: dict[str, str], ended: bool) -> None:

@@ -15,6 +15,7 @@ from remembrancer.domain.memory import Tier
 from remembrancer.domain.outcome import MAX_CREDITED, MAX_NOTE_CHARS, TaskResult
 from remembrancer.domain.recall import Detail, RecallMode
 from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.retention import MAX_REASON_CHARS
 from remembrancer.domain.scope import Reach, Visibility
 from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.engine.journal import MAX_REASON_BYTES
@@ -181,6 +182,10 @@ class MemoryChangesIn(Body):
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     visibility: Visibility = Visibility.WORKSPACE
+    origin: Origin = Field(
+        default=Origin.USER,
+        description="The source of the changes. The memory keeps the less trusted of it and its own origin.",
+    )
 
 
 class SupersedeIn(Body):
@@ -359,21 +364,58 @@ class PromotionIn(Body):
     )
 
 
-class ErasureIn(Body):
-    """A selection of rows to erase: memories by `ids`, entries of the journal by `events`, or what belongs to all of
-    the given parts of the scope, optionally only what happened `before` a time.
+class SelectionIn(Body):
+    """The parts that selected rows have: parts of their scope, the `actor` who said them, their `kind` (of events: the
+    type), and their `origin`.
+    """
+
+    project: Name | None = None
+    crew: Name | None = None
+    agent: Name | None = None
+    session: Name | None = None
+    actor: Name | None = None
+    kind: Name | None = None
+    origin: Origin | None = None
+
+
+class ErasureIn(SelectionIn):
+    """A selection of rows to erase: memories by `ids`, entries of the journal by `events`, or the rows that have all of
+    the other parts given, optionally only what happened `before` a time.
     """
 
     model_config = _with({"ids": [_ID], "dry_run": True})
 
     ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LISTED)] | None = None
     events: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LISTED)] | None = None
-    project: Name | None = None
-    crew: Name | None = None
-    agent: Name | None = None
-    session: Name | None = None
     before: Moment | None = None
     dry_run: Flag = Field(default=False, description="Only report what would be erased.")
+
+
+class SubjectIn(SelectionIn):
+    """The rows to export: those that have every part given, of these only what happened `before` a time."""
+
+    before: Moment | None = Field(default=None, description="Of the matching rows, only those before this time.")
+
+
+class RuleIn(SelectionIn):
+    """A retention rule: rows with all of the parts given are erased `after` so many seconds. At least one part is
+    needed.
+    """
+
+    model_config = _with({"kind": "message", "origin": "web", "after": 2_592_000})
+
+    after: Annotated[float, Field(strict=True, ge=3_600, le=36_500 * 86_400, allow_inf_nan=False)]
+
+
+class HoldIn(SelectionIn):
+    """A legal hold: rows with all of the parts given are not erased until it is released. At least one part is needed.
+
+    `reason`: why it is placed, such as the number of a case.
+    """
+
+    model_config = _with({"session": "support-4711", "reason": "case 12/2026"})
+
+    reason: Annotated[str, Field(min_length=1, max_length=MAX_REASON_CHARS)]
 
 
 class KeyIn(Body):

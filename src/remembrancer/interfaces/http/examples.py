@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.audit import AuditCheck, AuditEntry, AuditHead
 from remembrancer.domain.erasure import Erasure, ErasureSelection, UnreachedPlace
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
@@ -20,15 +21,19 @@ from remembrancer.domain.outcome import Credit, CreditBasis, TaskOutcome, TaskRe
 from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Shortfall, Stage
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.retention import LegalHold, RetentionRule
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.vector_space import SpaceRole
+from remembrancer.engine.audit import AuditPage
 from remembrancer.engine.fading import DecayForecast, FadingCurve
 from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.engine.promote import Candidate
+from remembrancer.engine.retain import DueRows
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire import comparison, crewship, journal, memories, plastmem
+from remembrancer.interfaces.wire.audit import AuditCheckOut, AuditEntryOut, AuditHeadOut, AuditOut
 from remembrancer.interfaces.wire.embedder import EmbedderOut, VectorSpaceOut
 from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
 from remembrancer.interfaces.wire.files import ImportedOut, VaultFindingOut, VaultOut
@@ -36,6 +41,7 @@ from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, Ma
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, WhyNotOut
 from remembrancer.interfaces.wire.recall_fields import HitFieldsOut, RecallFieldsOut
+from remembrancer.interfaces.wire.retention import HoldOut, HoldsOut, RuleOut, RulesOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
 from remembrancer.interfaces.wire.state import (
     AliveOut,
@@ -158,6 +164,19 @@ _HIT: Final = HitOut(
     ),
 )
 _FORECAST: Final = DecayForecast(memory=_MEMORY, strength=0.81, below=0.3, falls_at=_LATER + timedelta(days=40))
+_HEAD: Final = AuditHead(1_204, "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
+_AUDITED: Final = AuditEntry(
+    seq=1_204,
+    at=_LATER,
+    principal="key:01981c10-4c1d-7e2a-b1c0-9a8b7c6d5e4f",
+    door="http",
+    verb="forget",
+    names={"agent": "coder", "session": None},
+    ids={"memories": (_MEMORY.id,)},
+    counts={},
+    model=None,
+    hash=_HEAD.hash,
+)
 _KEY: Final = KeyOut(
     id=UUID("01981c10-4c1d-7e2a-b1c0-9a8b7c6d5e4f"),
     workspace="acme",
@@ -197,6 +216,21 @@ _ERASURE: Final = Erasure(
         ),
     ),
     purged_at=_LATER,
+)
+_RULE: Final = RetentionRule(
+    id=UUID("01981c12-2a4e-7c7d-9f6b-2d3e4f5a6b7c"),
+    kind="message",
+    origin=Origin.WEB,
+    after=timedelta(days=30),
+    by="LEAD",
+    created_at=_LATER,
+)
+_HOLD: Final = LegalHold(
+    id=UUID("01981c13-3b5f-7d8e-a07c-3e4f5a6b7c8d"),
+    session="support-4711",
+    reason="case 12/2026",
+    by="LEAD",
+    placed_at=_LATER,
 )
 _ENTRY: Final = replace(
     _EVENT,
@@ -469,8 +503,16 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     PromotableOut.of([Candidate(memory=_MEMORY, jobs=3, similar=(_OTHER.id,))]),
     ErasureOut.of(_ERASURE),
     ErasuresOut.of([_ERASURE]),
+    RuleOut.of(_RULE),
+    RulesOut.of([DueRows(rule=_RULE, memories=12, events=40, held=2)]),
+    HoldOut.of(_HOLD),
+    HoldsOut.of([_HOLD]),
     _KEY,
     KeysOut(keys=[_KEY]),
+    AuditOut.of(AuditPage((_AUDITED,), None)),
+    AuditEntryOut.of(_AUDITED),
+    AuditHeadOut(head=str(_HEAD)),
+    AuditCheckOut.of(AuditCheck(entries=1204, head=_HEAD, names=7, erased=2)),
     NewKeyOut(key=_KEY, token=f"rem_{'x' * 43}"),
     AliveOut(status="ok", version="1.0.0", episodic=SearchMode.VECTOR, degraded={}),
     ReadyOut(status="ready", reasons=[]),

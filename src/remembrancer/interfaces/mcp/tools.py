@@ -11,6 +11,7 @@ from mcp_types import CallToolResult
 
 from remembrancer.domain.age import spoken_age
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.event import Origin
 from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.outcome import TaskResult
@@ -22,7 +23,7 @@ from remembrancer.interfaces.cli.times import parse_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.blocks import FRAME, Listing, listing, memory_line, minute
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer, as_json
-from remembrancer.interfaces.text import below_threshold
+from remembrancer.interfaces.text import below_threshold, flagged_held_back
 from remembrancer.interfaces.wire.mcp import (
     ChangedOut,
     DocumentOut,
@@ -175,6 +176,8 @@ class Tools:
             **self._times(occurred_at=occurred_at, valid_until=valid_until),
         )
         anew = f" It is revision {kept.revision} of its topic; the previous text is kept." if kept.revision > 1 else ""
+        if topic_key is not None and kept.topic_key != topic_key:
+            anew += " A memory of this topic that is trusted more stays current."
         return answer(f"Remembered as {short_id(kept.id)} ({kept.kind}, {kept.tier.value}).{anew}", ChangedOut.of(kept))
 
     async def observe(
@@ -249,6 +252,8 @@ class Tools:
         changes: Any = {name: value for name, value in told.items() if value is not None}
         if not changes:
             raise InvalidInput("arguments", None, "at least one of " + ", ".join(told))
+        if text is not None or title is not None:
+            changes["origin"] = Origin.ASSISTANT  # a model's words are trusted no more than it, also in a user's memory
         edited = await memory.update(memory_id, **changes)
         return answer(f"Updated {short_id(edited.id)}: it has revision {edited.revision}.", ChangedOut.of(edited))
 
@@ -292,6 +297,8 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
         parts.append(NOTHING)
     if recall.below_threshold:
         parts.append(f'{below_threshold(recall)}; recall them with floor="off".')
+    if recall.flagged_held_back:
+        parts.append(f"{flagged_held_back(recall)}; a person can review them.")
     parts += [f"Degraded: {one_line(part)}: {one_line(reason)}." for part, reason in recall.degraded.items()]
     return "\n\n".join(part for part in parts if part)
 

@@ -7,23 +7,34 @@ from uuid import UUID
 
 from pydantic import AwareDatetime
 
+from remembrancer.domain.event import Origin
 from remembrancer.interfaces.wire.shape import Derived, Many, Of, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.erasure import Erasure, ErasureSelection, UnreachedPlace
 
 
-class ChoiceOut(Derived):
-    """A selection of rows to erase: memories by `ids`, entries of the journal by `events`, or everything in a part of
-    the scope.
+class SelectedOut(Wire):
+    """The parts that selected rows have: parts of their scope, who said them, their kind (of events: the type), and
+    their origin; null: any.
     """
 
-    ids: list[UUID]
-    events: list[UUID]
     project: str | None
     crew: str | None
     agent: str | None
     session: str | None
+    actor: str | None
+    kind: str | None
+    origin: Origin | None
+
+
+class ChoiceOut(Derived, SelectedOut):
+    """A selection of rows to erase: memories by `ids`, entries of the journal by `events`, or the rows that have all of
+    the other parts.
+    """
+
+    ids: list[UUID]
+    events: list[UUID]
     before: AwareDatetime | None
 
     @classmethod

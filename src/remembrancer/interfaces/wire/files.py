@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
+from uuid import UUID
 
-from pydantic import Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
+from remembrancer.interfaces.wire.erasures import ChoiceOut
 from remembrancer.interfaces.wire.journal import EventOut
 from remembrancer.interfaces.wire.memories import MemoryOut
 from remembrancer.interfaces.wire.shape import Derived, Of, Wire
@@ -16,18 +19,39 @@ from remembrancer.interfaces.wire.state import IndexReportOut
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
     from remembrancer.domain.memory import Memory, MemoryDraft
-    from remembrancer.engine.exchange import Imported
+    from remembrancer.engine.exchange import Imported, SubjectExport
     from remembrancer.engine.same_answers import ComparedAnswers
     from remembrancer.engine.vault import SyncReport
     from remembrancer.ingest import ImportedRecord, Problem
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import FileProblem as VaultFinding
-    from remembrancer.ports.transfer import BackupReport, MovedRows, MoveReport, RestoreReport
+    from remembrancer.ports.transfer import (
+        BackupReport,
+        EncryptionStatus,
+        MovedRows,
+        MoveReport,
+        RestoreReport,
+    )
 
 
 class ExportedOut(Wire):
     path: str
     rows: int
+
+
+class SubjectExportOut(Wire, Of["SubjectExport"]):
+    """The receipt of an export of one subject. `counts`: the rows by kind. `bytes`, `sha256`: of the file. `withheld`:
+    memories that were left out because they also say what others said.
+    """
+
+    at: AwareDatetime
+    by: str
+    asked: ChoiceOut
+    path: Path
+    counts: dict[str, int]
+    bytes: int
+    sha256: str
+    withheld: list[UUID]
 
 
 class LeftOutSetting(Wire):
@@ -46,20 +70,45 @@ class ConfigOut(Wire):
 
 
 class BackupOut(Wire, Of["BackupReport"]):
-    """A backup. `rows`: of all workspaces. `bytes`: the size of the file."""
+    """A backup. `rows`: of all workspaces. `bytes`: the size of the file. `sealed`: each row has a key of its own."""
 
     path: str
     rows: int
     bytes: int
+    sealed: bool
 
 
 class RestoredOut(Wire, Of["RestoreReport"]):
-    """A restored store. `set_aside`: the new path of the store that was there before; null if there was none."""
+    """A restored store. `set_aside`: the new path of the store that was there before; null if there was none.
+    `unreadable`: the rows of a sealed backup whose keys erasures have destroyed.
+    """
 
     path: str
     rows: int
     bytes: int
     set_aside: str | None
+    unreadable: int
+
+
+class EncryptionOut(Wire, Of["EncryptionStatus"]):
+    """Whether a store's file is encrypted. `cipher`: null if it is not. `plain_copies`: the names of copies beside it
+    that are not.
+    """
+
+    path: str
+    cipher: str | None
+    plain_copies: list[str]
+
+
+class RekeyedOut(EncryptionOut):
+    """A store that was encrypted, decrypted, or encrypted with another key."""
+
+    rows: int
+    bytes: int
+
+
+class KeyFileOut(Wire):
+    path: str
 
 
 class MovedRowsOut(Wire, Of["MovedRows"]):

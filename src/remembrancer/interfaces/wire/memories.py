@@ -60,7 +60,9 @@ class StrengthOut(Wire, Of["Strength"]):
 
 
 class MemoryOut(Wire, Of["Memory"]):
-    """A memory. `actor`, `role`: who spoke; null for notes, and for memories of several events."""
+    """A memory. `actor`, `role`: who spoke; null for notes, and for memories of several events. `flagged`: whether its
+    text, from a tool, the web or an import, tells a language model what to do.
+    """
 
     id: UUID
     scope: ScopeOut
@@ -86,6 +88,7 @@ class MemoryOut(Wire, Of["Memory"]):
     key: str | None
     revision: int
     tags: list[str]
+    flagged: bool
     metadata: dict[str, JsonValue]
     status: Status
     strength: StrengthOut

@@ -216,7 +216,8 @@ def _instructs(sentence: str) -> bool:
 
 def words_of(text: str) -> list[str]:
     """The words of a text in small letters, with straight apostrophes."""
-    return _WORD.findall(text.lower().replace("\u2019", "'"))
+    # Found first: a capital I with a dot becomes two characters in small letters, and a word would become two.
+    return [word.lower().replace("\u2019", "'") for word in _WORD.findall(text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,29 @@ def not_looked_up(found: ErasurePlan, graph: Traces) -> tuple[frozenset[UUID], f
     return frozenset(memories - graph.memories.keys()), frozenset(events - graph.events.keys())
 
 
+def own_memories(found: ErasurePlan, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    """The memories that an erasure would remove or form again, in two parts: those that say nothing but what the
+    selected rows say, and the others.
+
+    A memory says nothing else if it was selected, or if everything that it was formed and derived from does not.
+    """
+    own = set(found.asked)
+    others = (found.memories | found.rebuilt) - found.asked
+    while True:
+        traces = [graph.memories[one] for one in others - own]
+        more = {
+            one.memory.id for one in traces if found.events.issuperset(one.events) and one.sources <= own and _made(one)
+        }
+        if not more:
+            return frozenset(own), frozenset(others - own)
+        own |= more
+
+
+def _made(trace: ErasureTrace) -> bool:
+    """Whether it is known what the memory was made of."""
+    return bool(trace.events or trace.sources)
+
+
 def is_retellable(memory: Memory) -> bool:
     """Whether the memory is an episode formed from a stream. Only such episodes can be summarised again."""
     return memory.kind == EPISODE and SUMMARY_BY in memory.metadata

@@ -54,8 +54,10 @@ class Ranking:
     `score`. `threshold`: the relevance threshold; None: everything is relevant. `diversity`: None keeps the order by
     score.
 
-    `near_equals`: a reply is put before the turn that only asks for it, and the newest of several values of one thing
-    before older ones. Not with `diversity`.
+    `near_equals`: a reply is put before the turn that only asks for it, the newest of several values of one thing
+    before older ones, and a text of a trusted origin before one of an untrusted origin that says nearly the same. Of
+    texts of untrusted origins that say nearly the same, an answer has the best one, and others only if there is room.
+    Not with `diversity`.
 
     `journal`: the lexical search also searches the text and the payload of all events of the journal, whether or not a
     memory was formed from them.

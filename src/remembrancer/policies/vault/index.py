@@ -60,7 +60,7 @@ def index_of(text: str | None) -> VaultIndex:
         if read["version"] != VERSION:
             return VaultIndex()
         return VaultIndex({str(path): _known(known) for path, known in read["files"].items()})
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return VaultIndex()
 
 

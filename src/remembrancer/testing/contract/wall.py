@@ -16,6 +16,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from remembrancer.domain.audit import Touched
 from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.erasure import ErasureSelection, Removal
 from remembrancer.domain.event import Event, Priority, Role
@@ -29,12 +30,14 @@ from remembrancer.domain.scope import Level, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
+from remembrancer.ports.audit import TOUCHED, UNRECORDED
 from remembrancer.ports.changes import ChangeFeed, CueWords, ReadView
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.outcomes import Judged
 from remembrancer.ports.store import Store
+from remembrancer.testing.contract.audit import done_by
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
@@ -66,9 +69,11 @@ from remembrancer.testing.contract.world import (
     a_call,
     a_claim,
     a_credit,
+    a_hold,
     a_key,
     a_recall,
     a_review,
+    a_rule,
     a_snapshot,
     populate,
 )
@@ -305,9 +310,16 @@ READS: Final[dict[str, Observe]] = {
     "lying_in": lambda store: store.lying_in(SCOPE, ErasureSelection(agent=SCOPE.agent)),
     "traces": lambda store: store.traces(SCOPE, memories=ALL_IDS, events=TURNS),
     "erasures": lambda store: store.erasures(SCOPE, limit=9),
+    "rules": lambda store: store.rules(SCOPE),
+    "holds": lambda store: store.holds(SCOPE),
     "copies": lambda store: store.copies(SCOPE),
     "stats": _plain(lambda store: store.stats(READER), lambda stats: replace(stats, bytes=0)),
     "check": _plain(lambda store: store.check(SCOPE, MODEL), lambda told: [(one.check, one.ok) for one in told]),
+    "trail": _plain(lambda store: store.trail(SCOPE, limit=99), lambda told: list(map(done_by, told))),
+    "trail_head": _plain(lambda store: store.trail_head(SCOPE), lambda head: head.seq),
+    "trail_names": _plain(
+        lambda store: store.trail_names(SCOPE), lambda names: sorted(one.name for one in names.values())
+    ),
     "export": exported,
 }
 """Calls that write nothing, by name."""
@@ -387,7 +399,14 @@ WRITES: Final[dict[str, Observe]] = {
         lambda store: store.purge(SCOPE, at=LATER),
         READS["erasures"],
     ),
+    "put_rule": _with(lambda store: store.put_rule(SCOPE, replace(a_rule(), id=TURNS[0])), READS["rules"]),
+    "drop_rule": _with(lambda store: store.drop_rule(SCOPE, a_rule().id), READS["rules"]),
+    "put_hold": _with(lambda store: store.put_hold(SCOPE, replace(a_hold(), id=TURNS[0])), READS["holds"]),
+    "release_hold": _with(lambda store: store.release_hold(SCOPE, a_hold().id, at=LATER), READS["holds"]),
     "import_rows": lambda store: store.import_rows(SCOPE, [record_to_row(SIMILAR)]),
+    "add_to_trail": _with(
+        lambda store: store.add_to_trail(SCOPE, [Touched(ids={"memories": (DEPLOY,)})]), READS["trail"]
+    ),
 }
 """The other calls, some with reads of what they wrote."""
 EFFECTS: Final = {
@@ -414,6 +433,8 @@ ACROSS: Final[dict[str, Observe]] = {
     "insert": lambda store: store.insert(SCOPE, indexed(a_memory("stolen"), event_ids=[TURNS[0]])),
     "insert_many": lambda store: store.insert_many(SCOPE, [indexed(a_memory("stolen"), event_ids=[TURNS[0]])]),
     "revoke_key": lambda store: store.revoke_key(SCOPE, DOOR, at=LATER),
+    "drop_rule": lambda store: store.drop_rule(SCOPE, a_rule().id),
+    "release_hold": lambda store: store.release_hold(SCOPE, a_hold().id, at=LATER),
     "lying_in by memory": lambda store: store.lying_in(SCOPE, ErasureSelection(ids=frozenset({DEPLOY}))),
     "lying_in by event": lambda store: store.lying_in(SCOPE, ErasureSelection(events=frozenset(TURNS))),
     **{f"commit, {part}": partial(_commit, effect) for part, effect in EFFECTS.items()},
@@ -451,6 +472,10 @@ class WallContract(WorldSuite):
     def test_every_method_of_the_protocol_is_tested_for_isolation(self) -> None:
         methods = {name for name in dir(Store) if not name.startswith("_")}
         assert methods <= READS.keys() | WRITES.keys() | TRIED_ACROSS | OF_ALL | WITHOUT_ROWS
+
+    def test_every_method_that_writes_is_in_the_audit_trail_or_has_a_reason_not_to_be(self) -> None:
+        writing = {name for name in dir(Store) if name in WRITES.keys() | TRIED_ACROSS}
+        assert writing == TOUCHED.keys() | UNRECORDED.keys()
 
     async def test_no_read_sees_or_changes_a_sibling_workspace(self, beside: Store) -> None:
         before = await exported(beside, SIBLING), await _access(beside)

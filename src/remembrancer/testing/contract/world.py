@@ -20,6 +20,7 @@ from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.outcome import Credit, CreditBasis, TaskResult
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply
+from remembrancer.domain.retention import LegalHold, RetentionRule
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Outcome
@@ -92,6 +93,27 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     await _mark(store, scope, prefix)
     await _work(store, scope, prefix)
     await _access(store, scope, prefix)
+    await store.put_rule(scope, a_rule())
+    await store.put_hold(scope, a_hold(session="a session of nobody"))
+
+
+def a_rule(number: int = 1, *, after: timedelta = timedelta(days=30)) -> RetentionRule:
+    made = NOW + timedelta(minutes=number)
+    return RetentionRule(id=UUID(int=900 + number), kind="note", after=after, by="LEAD bo", created_at=made)
+
+
+def a_hold(number: int = 1, *, session: str | None = None, kind: str | None = None) -> LegalHold:
+    placed = NOW + timedelta(minutes=number)
+    agent = SCOPE.agent if session is None and kind is None else None
+    return LegalHold(
+        id=UUID(int=950 + number),
+        agent=agent,
+        session=session,
+        kind=kind,
+        reason="case 12",
+        by="LEAD bo",
+        placed_at=placed,
+    )
 
 
 class WorldSuite(StoreSuite):

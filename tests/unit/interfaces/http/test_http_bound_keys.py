@@ -137,3 +137,30 @@ def test_a_binding_that_cannot_be_is_refused(body: dict[str, Any], argument: str
         return (await client("POST", "/v1/keys", {"name": "ci", **body})).body
 
     assert with_client(steps)["argument"] == argument
+
+
+async def _of_another(client: Client) -> tuple[str, str]:
+    """The ids of a memory and an event of another agent, both visible in the workspace."""
+    reviewer = client.memory.scoped(agent="reviewer", project="shop")
+    memory = await reviewer.remember("The reviewer likes tea")
+    return str(memory.id), str((await reviewer.observe("The reviewer likes tea")).id)
+
+
+@pytest.mark.parametrize("over", ["why not", "promotion", "an episode", "several episodes"])
+def test_rows_beyond_the_reach_of_a_bound_key_are_as_if_they_were_not_there(over: str) -> None:
+    async def steps(client: Client) -> tuple[int, str]:
+        coder = await bound(client, agent="coder")
+        memory, event = await _of_another(client)
+        note = {"text": "What was said about tea", "events": [event]}
+        asked: dict[str, tuple[str, str, Any]] = {
+            "why not": ("GET", f"/v1/memories/{memory}/why-not?query=tea", None),
+            "promotion": ("POST", "/v1/promotions", {"memory_id": memory, "to": "project"}),
+            "an episode": ("POST", "/v1/memories", note),
+            "several episodes": ("POST", "/v1/memories/batch", {"memories": [note]}),
+        }
+        answer = await client(*asked[over], headers=coder)
+        return answer.status, answer.body["detail"]
+
+    status, detail = with_client(steps)
+    assert status == 404
+    assert detail.startswith(("no memory ", "no event "))

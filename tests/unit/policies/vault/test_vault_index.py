@@ -24,7 +24,11 @@ def test_an_index_knows_where_each_entry_and_each_chunk_stood() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [None, "", "[]", "{}", '{"version": 2, "files": {}}', '{"version": 1, "files": {"a": {}}}', '{"version": 1}'],
+    [
+        *(None, "", "[]", "{}", "[" * 100_000),
+        *('{"version": 2, "files": {}}', '{"version": 1, "files": {"a": {}}}', '{"version": 1}'),
+        '{"version": 1, "files": {"a": {"modified": Infinity, "size": 1, "sha256": "", "entries": {}, "chunks": []}}}',
+    ],
 )
 def test_a_foreign_index_file_counts_as_none(text: str | None) -> None:
     assert index_of(text) == VaultIndex()

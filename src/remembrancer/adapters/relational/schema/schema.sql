@@ -111,6 +111,7 @@ CREATE INDEX memories_tagged ON memories (workspace, occurred_to) WHERE tags <> 
 -- Most memories are messages; the others are listed by kind.
 CREATE INDEX memories_by_kind ON memories (workspace, kind, occurred_to) WHERE kind <> 'message';
 CREATE INDEX memories_pinned ON memories (workspace, occurred_to) WHERE tags LIKE '%"pinned"%'; -- every recall reads these
+CREATE INDEX memories_flagged ON memories (workspace, occurred_to) WHERE tags LIKE '%"instruction-like"%';
 
 CREATE TABLE memory_events (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
@@ -315,6 +316,35 @@ CREATE TABLE erasures (
   workspace TEXT NOT NULL, id BLOB NOT NULL, at INTEGER NOT NULL, receipt TEXT NOT NULL, purged_at INTEGER,
   UNIQUE (workspace, id)
 );
+
+-- Append-only: who did what, when. `entry`: the canonical bytes of domain.audit, no text. `hash`: SHA-256 of the hash before
+-- it and the entry. Of this store: not in an export.
+CREATE TABLE audit_trail (
+  workspace TEXT NOT NULL, seq INTEGER NOT NULL, entry BLOB NOT NULL, hash BLOB NOT NULL,
+  PRIMARY KEY (workspace, seq)
+) WITHOUT ROWID;
+-- The names that entries have as pseudonyms. An erasure deletes a name; its entries stay.
+CREATE TABLE audit_names (
+  workspace TEXT NOT NULL, name BLOB NOT NULL, salt BLOB NOT NULL, pseudonym BLOB NOT NULL,
+  PRIMARY KEY (workspace, name)
+) WITHOUT ROWID;
+
+-- How long rows may live: those that match every part given (NULL: not given) are erased once they are older than `after`
+-- microseconds. Of this store, as the holds after it: not in an export.
+CREATE TABLE retention_rules (
+  workspace TEXT NOT NULL, id BLOB NOT NULL,
+  project TEXT, crew TEXT, agent TEXT, session TEXT, actor TEXT, kind TEXT, origin TEXT,
+  after INTEGER NOT NULL, created_by TEXT NOT NULL, created_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, id)
+) WITHOUT ROWID;
+
+-- Legal holds. While `released_at` is NULL, no row that matches every part given is erased or shortened.
+CREATE TABLE legal_holds (
+  workspace TEXT NOT NULL, id BLOB NOT NULL,
+  project TEXT, crew TEXT, agent TEXT, session TEXT, actor TEXT, kind TEXT, origin TEXT,
+  reason TEXT NOT NULL, placed_by TEXT NOT NULL, placed_at INTEGER NOT NULL, released_at INTEGER,
+  PRIMARY KEY (workspace, id)
+) WITHOUT ROWID;
 
 -- Answers kept on request, to be given again: scores, and of each memory its revision and state; no text but the question.
 CREATE TABLE kept_recalls (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import tempfile
 from collections.abc import AsyncGenerator
@@ -18,6 +19,7 @@ from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import Administering
+from remembrancer.interfaces.http.bodies import SubjectIn
 from remembrancer.interfaces.http.middleware import NDJSON
 from remembrancer.interfaces.http.v1 import ParametersRoute, router_of
 from remembrancer.interfaces.wire.files import ImportedOut, VaultOut
@@ -36,22 +38,34 @@ _WITHOUT_VAULTS: Final = problems.described({501: "The server has no vaults"})
     response_class=FileResponse,
     responses={200: {"content": {NDJSON: _ROWS}}},
 )
-async def export(memory: Administering) -> FileResponse:
+async def export(memory: Administering, chosen: Annotated[SubjectIn, Query()]) -> FileResponse:
     """All rows of the workspace as JSON lines, whatever their visibility, for `POST /v1/import`. The same memories
     always give the same file.
+
+    With any parameter: only the rows that have every part given, and the memories derived from these alone. The header
+    `Remembrancer-Receipt` then has the number of rows by kind, the SHA-256 of the file, and the number of memories that
+    were withheld because they also say what others said.
 
     It is written in full before it is sent, and the request's time limit applies to the writing. The command
     `remembrancer export` has no time limit.
     """
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="remembrancer-"))
     file = folder / "export.jsonl"
+    selected, receipt = chosen.given(), dict[str, str]()
     try:
-        await memory.export(file)
+        if selected:
+            made = await memory.export_subject(file, **selected)
+            told = {"counts": made.counts, "sha256": made.sha256, "withheld": len(made.withheld)}
+            receipt["Remembrancer-Receipt"] = json.dumps(told)
+        else:
+            await memory.export(file)
     except BaseException:
         shutil.rmtree(folder)
         raise
     name = f"{memory.scope.workspace}.jsonl"
-    return FileResponse(file, media_type=NDJSON, filename=name, background=BackgroundTask(shutil.rmtree, folder))
+    return FileResponse(
+        file, media_type=NDJSON, filename=name, headers=receipt, background=BackgroundTask(shutil.rmtree, folder)
+    )
 
 
 @exchange.post(

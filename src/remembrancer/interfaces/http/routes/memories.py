@@ -10,7 +10,7 @@ from pydantic import Field
 
 from remembrancer.domain.listing import MemoryOrder, MemoryState
 from remembrancer.domain.recall import RecallMode
-from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
+from remembrancer.interfaces.http.access import Administering, ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import (
     FeedbackIn,
     InvalidateIn,
@@ -161,6 +161,14 @@ async def pin(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
 async def unpin(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
     """Undo `pin`."""
     return wire.MemoryOut.of(await memory.unpin(memory_id))
+
+
+@router.post("/v1/memories/{memory_id}/release", summary="Release a flagged memory", responses=MISSING)
+async def release(memory: Administering, memory_id: MemoryId) -> wire.MemoryOut:
+    """Remove the flag of an instruction-like memory that somebody has read and found harmless. Needs the right
+    `admin`, because an agent that reads such a text must not release it. 409 if it is superseded.
+    """
+    return wire.MemoryOut.of(await memory.release(memory_id))
 
 
 @router.post("/v1/memories/{memory_id}/supersede", summary="Supersede a memory", responses=MISSING)
