@@ -79,7 +79,7 @@ class Clock:
 class Embeddings(KeptEmbedder):
     """Embeds each passage and each question once, because the same ones come again under every seed."""
 
-    asked: dict[str, EmbeddedQuestion] = field(default_factory=dict)
+    asked: dict[str, EmbeddedQuestion] = field(default_factory=dict[str, "EmbeddedQuestion"])
 
     def question_now(self, text: str) -> EmbeddedQuestion:
         if text not in self.asked:
@@ -267,7 +267,7 @@ def _embedder() -> Embeddings:
     """The local embedder of this process. Raises SystemExit if it is not installed."""
     choice = choose_embedder(Settings(embedder="local"))
     if choice.embedder is None:
-        raise SystemExit(choice.reason)
+        raise SystemExit(choice.absent)
     return Embeddings(cast("TokenEmbedder", choice.embedder), FOLDER / "nothing kept")
 
 

@@ -64,6 +64,8 @@ def path(tmp_path: Path) -> Path:
         rem.jobs.index_now()
         found = rem.recall(f"who keeps {CANARY}?", limit=3, keep=True)
         rem.mark(found.hits, "used", query=f"who keeps {CANARY}?")
+        turquoise = rem.recall("turquoise number 3", limit=1)
+        rem.outcome("failure", memories=turquoise, task=f"find the {CANARY}", note=f"{CANARY} is elsewhere")
     return path
 
 

@@ -15,6 +15,7 @@ from remembrancer.adapters.relational.past import STAMPED, keep_state
 from remembrancer.adapters.relational.rows import AUDIT, CUES, EXPOSURES, MEMORIES, REVISIONS, STRENGTH
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.past import revision_of, same_state
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Level, Visibility
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from remembrancer.adapters.relational.connection import Binding, Connection
     from remembrancer.domain.scope import Reader, Scope
 
-L = TypeVar("L", Exposed, Audited)
+L = TypeVar("L", Exposed, Audited, Credit)
 _INSERTION: Final = insert_into("memories", (*MEMORIES.names, "change", "changed_at", "n"))
 _PROVENANCE: Final = insert_into("memory_events", ("memory", "ordinal", "event"))
 _CUE: Final = insert_into(

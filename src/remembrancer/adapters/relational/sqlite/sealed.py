@@ -60,14 +60,15 @@ IN_NO_MEMORY: Final = frozenset(
 """Tables whose rows hold numbers, names, ids and the operator's reasons only. They are not sealed, but in the encrypted
 file. The rows of other tables belong to a memory or an event; if not, they may quote any, and are sealed as logs.
 """
-_LOG_COLUMNS: Final[Mapping[str, tuple[str, str]]] = {
-    "streams": ("note", "{}"),
-    "exposures": ("query", ERASED),
-    "audit": ("reason", ERASED),
-    "vector_retries": ("error", ERASED),
-    "priority_changes": ("reason", ERASED),
+_LOG_COLUMNS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "streams": (("note",), "{}"),
+    "exposures": (("query",), ERASED),
+    "credits": (("task", "note"), ERASED),
+    "audit": (("reason",), ERASED),
+    "vector_retries": (("error",), ERASED),
+    "priority_changes": (("reason",), ERASED),
 }
-"""The column of a table that may quote any memory, and what is in its place once the key of the logs is destroyed."""
+"""The columns of a table that may quote any memory, and what is in their place once the key of the logs is destroyed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +150,17 @@ def _sealed_rows(source: SqliteConnection, keys: RowKeys) -> Iterator[tuple[Any,
         owner, joins = owner_of(table)
         width = len(table.columns)
         log = _LOG_COLUMNS.get(table.name)
-        place = -1 if log is None else table.columns.index(log[0])
+        places = [] if log is None else [table.columns.index(name) for name in log[0]]
         for row in source.stream(f"SELECT {columns}, {owner} FROM {table.name} t {joins}", ()):
             values, (workspace, *rest) = list(row[:width]), row[width:]
             log_box: tuple[int, bytes] | tuple[None, None] = None, None
-            if log is not None and values[place] not in {"", log[1]}:
+            if log is not None and any(values[place] not in {"", log[1]} for place in places):
                 if workspace not in logs:
                     logs[workspace] = keys.of(RowOwner(workspace, LOGS))
                 number, key = logs[workspace]
-                log_box = number, _box(key, [values[place]], part)
-                values[place] = log[1]
+                log_box = number, _box(key, [values[place] for place in places], part)
+                for place in places:
+                    values[place] = log[1]
             if workspace is None:
                 yield part, None, _packed(values), *log_box
             else:
@@ -347,7 +349,8 @@ def _readable(
             values = _unpacked(box) if key is None else unsealed(key, box, part)
             log_key = None if log_owner is None else keys.numbered(log_owner)
             if log is not None and log_key is not None:
-                values[table["columns"].index(log[0])] = unsealed(log_key, log_box, part)[0]
+                for name, text in zip(log[0], unsealed(log_key, log_box, part), strict=True):
+                    values[table["columns"].index(name)] = text
         except InvalidTag:
             raise StoreUnavailable(
                 f"{backup}: a row is not sealed under the key that the key file has for it"
