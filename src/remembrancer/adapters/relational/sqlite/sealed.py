@@ -68,7 +68,7 @@ _LOG_COLUMNS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "vector_retries": (("error",), ERASED),
     "priority_changes": (("reason",), ERASED),
 }
-"""The columns of a table that may quote any memory, and what is in their place once the key of the logs is destroyed."""
+"""The columns of a table that may quote any memory, and what replaces them once the key of the logs is destroyed."""
 
 
 @dataclass(frozen=True, slots=True)
