@@ -221,6 +221,13 @@ def _name(found: AuditName | None) -> str | None:
     return None if found is None else found.name.decode("utf-8", "surrogatepass")
 
 
+def _follows(chained: ChainedEntry, previous: bytes) -> bool:
+    try:
+        return next_hash(previous, chained.entry) == chained.hash
+    except TypeError:  # somebody wrote another kind of value than bytes
+        return False
+
+
 class ChainChecker:
     """Checks the entries of one workspace, given in ascending order, without keeping them."""
 
@@ -241,7 +248,7 @@ class ChainChecker:
         if not self._problem:
             if chained.seq != expected:
                 self._break(expected, f"entry {expected} is missing")
-            elif not isinstance(chained.entry, bytes) or next_hash(self._hash, chained.entry) != chained.hash:
+            elif not _follows(chained, self._hash):
                 self._break(expected, f"entry {expected}, or its hash, was changed, or it was inserted here")
         self._seq = expected
         if not self._problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from remembrancer.domain.audit import Touched
 from remembrancer.domain.event import Event
@@ -62,12 +62,12 @@ def seen_in(answer: object) -> Touched:
         elif isinstance(one, Event):
             events[one.id] = None
         elif isinstance(one, dict):
-            visit(tuple(one.values()))
+            visit(tuple(cast("dict[object, object]", one).values()))
         elif hasattr(one, "__slots__") and not isinstance(one, str | bytes):
             for part in _PARTS:
                 visit(getattr(one, part, None))
         elif isinstance(one, Iterable) and not isinstance(one, str | bytes):
-            for each in one:
+            for each in cast("Iterable[object]", one):
                 visit(each)
 
     visit(answer)

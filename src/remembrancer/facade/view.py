@@ -120,7 +120,7 @@ class View:
         for name, method in list(vars(cls).items()):
             if inspect.iscoroutinefunction(method) and not name.startswith("_") and name != "close":
                 verb = f"{noun[1].lower()}.{name}" if noun else name.rstrip("_")
-                setattr(cls, name, _as_verb(verb, method))
+                setattr(cls, name, View._as_verb(verb, method))
 
     def __init__(self, opened: Opened, caller: Caller) -> None:
         """Internal: use `AsyncRemembrancer.open`."""
@@ -183,6 +183,25 @@ class View:
         return filter_of(filters, self._ctx.clock())
 
     @staticmethod
+    def _as_verb(verb: str, method: Callable[..., Coroutine[Any, Any, R]]) -> Callable[..., Coroutine[Any, Any, R]]:
+        """The method as the act of `verb`, unless another call or a job makes use of it."""
+
+        @wraps(method)
+        async def call(self: View, *args: Any, **kwargs: Any) -> R:
+            if CALL.get() is not None:
+                return await method(self, *args, **kwargs)
+            before = CALL.set((verb, self._ctx.clock))
+            try:
+                answer = await method(self, *args, **kwargs)
+                if verb in READS and self._opened.reads is not None:
+                    await self._opened.reads.add(self._scope, seen_in(answer))
+            finally:
+                CALL.reset(before)
+            return answer
+
+        return call
+
+    @staticmethod
     def noun(api: Callable[[Opened, Caller], R]) -> R:
         """A property that returns the class for one noun, such as `rem.journal`. Its declared return type is the
         attribute's type, as with `dataclasses.field`.
@@ -195,25 +214,6 @@ class View:
         get.__annotations__ = {"return": cast("type", api).__name__}
         made: Any = property(get)
         return made
-
-
-def _as_verb(verb: str, method: Callable[..., Coroutine[Any, Any, R]]) -> Callable[..., Coroutine[Any, Any, R]]:
-    """The method as the act of `verb`, unless another call or a job makes use of it."""
-
-    @wraps(method)
-    async def call(self: View, *args: Any, **kwargs: Any) -> R:
-        if CALL.get() is not None:
-            return await method(self, *args, **kwargs)
-        before = CALL.set((verb, self._ctx.clock))
-        try:
-            answer = await method(self, *args, **kwargs)
-            if verb in READS and self._opened.reads is not None:
-                await self._opened.reads.add(self._scope, seen_in(answer))
-        finally:
-            CALL.reset(before)
-        return answer
-
-    return call
 
 
 def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any) -> R:

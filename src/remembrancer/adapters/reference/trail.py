@@ -85,7 +85,7 @@ def names_of(rows: Rows, removal: Removal, asked: ErasureSelection) -> set[str]:
     return {part for part in parts if part is not None}
 
 
-def trail(rows: Rows, _: Scope, *, after: int = 0, limit: int) -> tuple[ChainedEntry, ...]:
+def trail(rows: Rows, scope: Scope, *, after: int = 0, limit: int) -> tuple[ChainedEntry, ...]:
     return tuple(rows.trail[after : after + limit])
 
 
@@ -95,5 +95,5 @@ def trail_head(rows: Rows, scope: Scope) -> AuditHead:
     return AuditHead(rows.trail[-1].seq, rows.trail[-1].hash.hex())
 
 
-def trail_names(rows: Rows, _: Scope) -> Mapping[bytes, AuditName]:
+def trail_names(rows: Rows, scope: Scope) -> Mapping[bytes, AuditName]:
     return {one.pseudonym: one for one in rows.audit_names.values()}

@@ -110,7 +110,7 @@ class AuditContract(StoreSuite):
         await store.set_status(READER, one.id, Status.RETIRED, at=LATER)
         await store.commit(SCOPE, Effect(consolidated=frozenset({two.id})), at=LATER)
         await store.set_priority(
-            READER, event.id, Priority.PIN, by="me", reason="", at=LATER, change=lambda memory, *_: memory.strength
+            READER, event.id, Priority.PIN, by="me", reason="", at=LATER, change=lambda memory, _, __: memory.strength
         )
         await store.put_key(SCOPE, a_key())
         await store.revoke_key(SCOPE, a_key().id, at=LATER)
