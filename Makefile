@@ -17,8 +17,8 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 TYPESCRIPT := clients/typescript
 
-.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-isolation test-kill-index check browser format bench bench-page bench-life \
-  bench-quality bench-weights bench-same-answers backends fuzz fuzz-http docs dist dist-twice licences sbom lock lock-frameworks clean help
+# Every target with a text.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile)
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -68,6 +68,15 @@ format: $(VENV)/dev ## format the code with ruff
 test-kill-index: $(VENV)/dev ## kill 100 processes while they write the file of an index (half a minute); ROUNDS=100
 	$(BIN)/python -m benchmarks.kill_index $(if $(ROUNDS),--rounds $(ROUNDS))
 
+test-power-cut: $(VENV)/dev ## cut the power at every sync of a store's life, and check what may be left (twenty minutes); SEEDS=3
+	$(BIN)/python -m benchmarks.power_cut $(if $(SEEDS),--seeds $(SEEDS))
+
+test-kills: $(VENV)/dev ## kill writers before random statements while others read, on a file and on PostgreSQL (an hour); ROUNDS=100
+	$(BIN)/python -m benchmarks.kill_rounds $(if $(ROUNDS),--rounds $(ROUNDS))
+
+test-soak: $(VENV)/dev ## run a server with 64 clients, and judge whether memory and latency stay level (an hour); MINUTES=60
+	$(BIN)/python -m benchmarks.soak --out build/soak $(if $(MINUTES),--minutes $(MINUTES))
+
 test-isolation: $(VENV)/dev ## call everything with and without siblings, over all interfaces, stores and presets (ten minutes)
 	REMEMBRANCER_ISOLATION=1 $(BIN)/python -m pytest -q --timeout 3600 tests/isolation
 
@@ -77,6 +86,9 @@ bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten m
 bench-page: $(VENV)/dev ## put the results of the last `make bench` into docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run --page
 
+bench-encryption: $(VENV)/dev ## measure what encryption costs, plain and encrypted in alternation (a minute); SIZES="1000 100000"
+	$(BIN)/python -m benchmarks.encryption $(if $(SIZES),--sizes $(SIZES))
+
 bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure events a second through all jobs (long)
 	$(BIN)/python -m benchmarks.life --embedder none --out build/life
 	$(BIN)/python -m benchmarks.life --presets default --out build/life
@@ -85,8 +97,22 @@ bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure eve
 bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
 
+bench-outcomes: $(VENV)/dev ## simulate agents that learn from outcomes, and others that count views (two minutes on two processors)
+	$(BIN)/python -m benchmarks.outcomes
+
+bench-poison: $(VENV)/dev ## attack ours, before and now, and other systems' packages (minutes); BEFORE=commit
+	rm -rf build/poison/before && mkdir -p build/poison/before
+	git archive $(or $(BEFORE),7d2a40da) src | tar -x -C build/poison/before
+	$(BIN)/python -m benchmarks.poison --before build/poison/before/src
+
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
+
+bench-instructions: $(VENV)/dev ## attacks recognised, and benign texts flagged; LOCOMO=path/to/locomo10.json[.gz]
+	$(BIN)/python -m benchmarks.instructions $(if $(LOCOMO),'$(LOCOMO)')
+
+bench-pollution: $(VENV)/dev ## recall for questions within long pasted prompts, against the same questions alone (minutes)
+	$(BIN)/python -m benchmarks.pollution
 
 bench-same-answers: $(VENV)/dev ## compare 1,000 answers of PostgreSQL with those of a file; LOCOMO=path/to/locomo10.json[.gz]
 	PYTHONPATH=tests/fixtures $(BIN)/python -m benchmarks.same_answers '$(LOCOMO)'

@@ -1,10 +1,10 @@
 """Durability: kill writing processes repeatedly, and check that every acknowledged write is still there.
 
 Several processes write to one database, each with several calls in flight: they observe one event or several, remember,
-update, rate, mark, retire, restore, supersede, link, set priorities and erase, while memories are indexed in the
-background. Each prints a write before it begins and after it is acknowledged, and is killed with SIGKILL after a random
-number of them, while the others go on. Then it is opened again and compared with what was acknowledged: the rows
-of each caller are as after its last acknowledged write, or as after the one that was in flight, never between the two.
+update (by id and by topic), rate, mark, retire, restore, supersede, link, set priorities and erase, while memories are
+indexed in the background. Each prints a write before it begins and after it is acknowledged, and is killed with SIGKILL
+after a random number of them, while the others go on. Then it is opened again and compared with what was acknowledged:
+the rows of each caller are as after its last acknowledged write, or as after the one that was in flight, never between.
 Acknowledged events are searched by their words and by their vectors, and one more event is written.
 """
 
@@ -86,6 +86,7 @@ class Rows:
                 bird = self.memories[name]
                 self.memories[name] = {
                     "update": replace(bird, version=bird.version + 1),
+                    "topic": replace(bird, version=bird.version + 1),
                     "helpful": replace(bird, helped=bird.helped + 1),
                     "used": replace(bird, used=bird.used + 1),
                     "retire": replace(bird, status="retired"),
@@ -106,7 +107,7 @@ class Rows:
         choices: list[Write] = [("observe", f"kestrel{name}"), ("remember", f"wren{name}")]
         choices.append(("observe_many", f"kestrel{name}"))
         if current:
-            choices += [(kind, chance.choice(current)) for kind in ("update", "helpful", "used", "retire")]
+            choices += [(kind, chance.choice(current)) for kind in ("update", "topic", "helpful", "used", "retire")]
         if len(current) > 1:
             old, new = chance.sample(current, 2)
             choices += [("link", old, new), ("supersede", old, new)]
@@ -181,7 +182,7 @@ def kill_rounds(db: str, *, rounds: int, seed: int) -> Iterator[Round]:
                 for writer in range(WRITERS)
             ]
             for lines in told:
-                callers.update(_callers(lines.result()))
+                callers.update(callers_of(lines.result()))
         yield check(db, number, callers, settled)
 
 
@@ -201,7 +202,7 @@ def _told_before_kill(db: str, writer: str, count: int) -> list[str]:
     return [line for line in lines if line.endswith("\n")]
 
 
-def _callers(lines: list[str]) -> dict[str, Caller]:
+def callers_of(lines: list[str]) -> dict[str, Caller]:
     callers: dict[str, Caller] = defaultdict(Caller)
     for line in lines:
         said, name, *write = line.split()
@@ -292,7 +293,7 @@ def _open(db: str) -> Remembrancer:
     )
 
 
-class _Writer:
+class Writer:
     """One caller of a writing process: writes until the process is killed."""
 
     def __init__(self, rem: AsyncRemembrancer, name: str) -> None:
@@ -322,7 +323,10 @@ class _Writer:
                 drafts = [{"text": event_text(one), "session": session} for one in together(name)]
                 self._ids |= {event.text.split()[0]: event.id for event in await rem.observe_many(drafts)}
             case "remember":
-                self._ids[name] = (await rem.remember(memory_text(name, 1))).id
+                self._ids[name] = (await rem.remember(memory_text(name, 1), topic_key=name)).id
+            case "topic":
+                version = self._rows.memories[name].version + 1
+                assert (await rem.remember(memory_text(name, version), topic_key=name)).id == identifier
             case "supersede" | "link":
                 target = self._ids[other[0]]
                 await (rem.supersede if kind == "supersede" else self._link)(self._ids[name], target)
@@ -345,12 +349,12 @@ class _Writer:
         await self._rem.link(source, target, "supports")
 
 
-async def _write(db: str, writer: str) -> None:
+async def write(db: str, writer: str) -> None:
     """Write until the process is killed."""
     async with await AsyncRemembrancer.open(
         db, workspace="killed", agent="ana", role="LEAD", embedder=HashEmbedder(64)
     ) as rem:
-        await asyncio.gather(*(_Writer(rem, f"{writer}x{n}").write_for_ever() for n in range(IN_FLIGHT)))
+        await asyncio.gather(*(Writer(rem, f"{writer}x{n}").write_for_ever() for n in range(IN_FLIGHT)))
 
 
 def _table(rounds: list[Round]) -> Table:
@@ -391,7 +395,7 @@ def _parser() -> argparse.ArgumentParser:
 def main() -> None:
     options = _parser().parse_args()
     if options.write:
-        asyncio.run(_write(*options.write))
+        asyncio.run(write(*options.write))
         return
     with tempfile.TemporaryDirectory() as folder:
         db = options.db or f"{folder}/killed.db"

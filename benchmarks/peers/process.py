@@ -92,13 +92,13 @@ def _environment(place: Path, requirements: Sequence[str]) -> None:
     if written.exists() and written.read_text(encoding="utf-8") == wanted:
         return
     shutil.rmtree(place, ignore_errors=True)
-    _run([_interpreter(), "-m", "venv", "--without-pip", str(place)])
+    _run([_able_interpreter(), "-m", "venv", "--without-pip", str(place)])
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     _run([*pip, "--python", str(place / "bin/python"), "install", "--only-binary", ":all:", *requirements])
     written.write_text(wanted, encoding="utf-8")
 
 
-def _interpreter() -> str:
+def _able_interpreter() -> str:
     """A Python whose SQLite loads extensions, which most of the systems need, and some builds of Python lack."""
     found = (os.environ.get("PEER_PYTHON"), sys.executable, "/usr/bin/python3", shutil.which("python3"))
     able = (each for each in found if each and not subprocess.run([each, "-c", _ABLE], check=False).returncode)
@@ -121,7 +121,18 @@ def last_words(text: str) -> str:
 class Running:
     """A system in a process of its own, over the store in `folder`."""
 
-    def __init__(self, system: Measurable, folder: Path, *, environments: Path, texts: Path, dim: int) -> None:
+    def __init__(
+        self,
+        system: Measurable,
+        folder: Path,
+        *,
+        environments: Path,
+        texts: Path,
+        dim: int,
+        command: Sequence[str] | None = None,
+        path: Sequence[Path] = (),
+    ) -> None:
+        """`command`: another one than that of `benchmarks.peers`. `path`: folders of modules, before all others."""
         self.system = system
         self.folder = folder
         self.log = folder.with_suffix(".log")
@@ -130,8 +141,8 @@ class Running:
             each.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                _command(system, folder, environments, texts),
-                env={**_variables(home, dim), **(_our_path() if system.ours else {})},
+                command or _command(system, folder, environments, texts),
+                env={**_variables(home, dim), **(_our_path(path) if system.ours else {})},
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -171,12 +182,16 @@ class Running:
 def _command(system: Measurable, folder: Path, environments: Path, texts: Path) -> list[str]:
     if system.ours:
         return [sys.executable, "-m", "benchmarks.peers.ours", str(folder), str(texts) if system.vectors else "words"]
-    python = environments / system.environment / "bin/python" if system.requirements else Path(sys.executable)
-    return [str(python), str(HERE / "worker.py"), system.name, str(folder)]
+    return [interpreter(system, environments), str(HERE / "worker.py"), system.name, str(folder)]
 
 
-def _our_path() -> Mapping[str, str]:
-    return {"PYTHONPATH": os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)}
+def interpreter(system: Measurable, environments: Path) -> str:
+    """The Python that runs a system."""
+    return str(environments / system.environment / "bin/python") if system.requirements else sys.executable
+
+
+def _our_path(before: Sequence[Path]) -> Mapping[str, str]:
+    return {"PYTHONPATH": os.pathsep.join(str(Path(path).resolve()) for path in (*before, *sys.path) if path)}
 
 
 def _variables(home: Path, dim: int) -> Mapping[str, str]:

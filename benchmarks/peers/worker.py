@@ -431,10 +431,15 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, list[float]]:
 
 
 def serve(make: Callable[[Path, Any], System], folder: Path, vectors: Vectors) -> None:
-    """Answer calls until the input ends. What a package prints goes to the error stream, not between the answers."""
+    converse(Worker(make, folder, vectors))
+
+
+def converse(worker: object) -> None:
+    """Answer calls of a worker's methods until the input ends. What a package prints goes to the error stream, not
+    between the answers.
+    """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    worker = Worker(make, folder, vectors)
     for line in sys.stdin:
         name, arguments = json.loads(line)
         print(json.dumps(getattr(worker, name)(**arguments)), file=answers, flush=True)

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from remembrancer.compose import restore_backup
+    from remembrancer.compose import change_encryption, encryption_status, restore_backup
     from remembrancer.config import Settings
     from remembrancer.domain.event import Event, EventDraft
     from remembrancer.domain.memory import Cue, Memory
@@ -52,6 +52,8 @@ __all__ = [
     "Scope",
     "Settings",
     "StoreUnavailable",
+    "change_encryption",
+    "encryption_status",
     "restore_backup",
     "untrusted_block",
 ]
@@ -67,6 +69,8 @@ _HOMES: Final = {
     "Hit": "domain.recall",
     "Recall": "domain.recall",
     "Scope": "domain.scope",
+    "change_encryption": "compose",
+    "encryption_status": "compose",
     "restore_backup": "compose",
     "untrusted_block": "policies.rendering.notes",
 }

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
+from remembrancer.adapters.encryption import EncryptionKey
+from remembrancer.adapters.relational.sqlite import ciphers
 from remembrancer.adapters.relational.sqlite.file import SqliteFile, check_path
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.config import (
@@ -27,6 +29,8 @@ from remembrancer.config import (
     PGVECTOR,
     RESIDENT,
     Settings,
+    encryption_secret,
+    load,
     read_toml,
 )
 from remembrancer.domain.calibration import REFERENCE, CosineScale
@@ -54,7 +58,15 @@ if TYPE_CHECKING:
     from remembrancer.ports.language_model import LanguageModel
     from remembrancer.ports.reranker import Reranker
     from remembrancer.ports.store import Store, StoreOpener
-    from remembrancer.ports.transfer import AskedBefore, MoveReport, OnMoved, OnPages, RestoreReport
+    from remembrancer.ports.transfer import (
+        AskedBefore,
+        EncryptionReport,
+        EncryptionStatus,
+        MoveReport,
+        OnMoved,
+        OnPages,
+        RestoreReport,
+    )
     from remembrancer.ports.vault import VaultFiles
 
 STORES: Final = "remembrancer.stores"
@@ -84,6 +96,14 @@ _POSTGRES_NEEDS: Final = "a PostgreSQL database needs psycopg: pip install 'reme
 _DISTRIBUTED_NEEDS: Final = "distributed jobs need procrastinate: pip install 'remembrancer[distributed]'"
 _DISTRIBUTED_STORES: Final = ("postgresql", "postgres")
 """The schemes of databases on which workers can share a queue."""
+_ENCRYPTION_NEEDS: Final = "an encrypted store needs cryptography: pip install 'remembrancer[encryption]'"
+_ENCRYPTED_SERVER: Final = (
+    "no key for a database at an address, whose server searches texts and vectors in plain; encrypt the server's disk,"
+    " or use an SQLite file"
+)
+_ENCRYPTED_INDEX: Final = (
+    f"{AUTO} or {RESIDENT}, where an encryption key is set: another index would hold vectors in plain"
+)
 _LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
 
@@ -122,10 +142,13 @@ def context(
         raise InvalidInput("embedder_before", settings.embedder_before or earlier.model_id, allowed)
     reranker = choose_reranker(settings) if reranker is None else reranker
     llm = choose_llm(settings) if llm is None else llm
-    opened = _store(settings, create=create) if store is None else None
+    encryption = None if store is not None else encryption_key(settings)
+    if encryption is not None and index is None and settings.index not in {AUTO, RESIDENT}:
+        raise InvalidInput("index", settings.index, _ENCRYPTED_INDEX)
+    opened = _store(settings, encryption, create=create) if store is None else None
     store = opened or cast("Store", store)
     try:
-        index = _index(settings, store, choice.embedder) if index is None else index
+        index = _index(settings, store, choice.embedder, encryption) if index is None else index
     except BaseException:
         if isinstance(opened, RelationalStore):
             opened.database.close()
@@ -144,6 +167,7 @@ def context(
         walk_agents=settings.walk_agents,
         max_event_mb=settings.max_event_mb,
         reembed_share=settings.reembed_share,
+        sealed_backups=settings.sealed_backups,
     )
     return made if earlier is None else replace(made, before=replace(made, embedder=earlier, tails=TailVectors()))
 
@@ -171,6 +195,33 @@ def choose_job_queue(settings: Settings, given: JobQueue | None = None) -> Calla
     return queue
 
 
+def encryption_key(settings: Settings) -> EncryptionKey | None:
+    """The key with which the store of the settings is encrypted; None: it is not.
+
+    Raises InvalidInput for a key that cannot be had, and for a store that is no SQLite file; StoreUnavailable if a
+    package is missing.
+    """
+    secret = encryption_secret(settings)
+    if secret is None:
+        if settings.sealed_backups:
+            raise InvalidInput("sealed_backups", value=True, allowed="false without an encryption key")
+        return None
+    if "://" in settings.db:
+        raise InvalidInput("encryption_key", "***", _ENCRYPTED_SERVER)
+    if find_spec("cryptography") is None:
+        raise StoreUnavailable(_ENCRYPTION_NEEDS)
+    return EncryptionKey(secret)
+
+
+def _key_for(url: str, given: str | bytes | None) -> EncryptionKey | None:
+    """The key for a store that is not opened with settings: the given one, else that of the environment; none for a
+    store at an address.
+    """
+    if "://" in url:
+        return None
+    return encryption_key(load({"db": url}) if given is None else Settings(db=url, encryption_key=cast("Any", given)))
+
+
 def require_shareable(settings: Settings) -> None:
     """Raises InvalidInput if several processes cannot use the store and the index of the settings at once."""
     argument, allowed = "workers", "1, because {} is used by one process at a time"
@@ -181,59 +232,112 @@ def require_shareable(settings: Settings) -> None:
 
 
 def restore_backup(
-    backup: str | Path, url: str, *, replace: bool = False, on_pages: OnPages | None = None
+    backup: str | Path,
+    url: str,
+    *,
+    replace: bool = False,
+    encryption_key: str | bytes | None = None,
+    on_pages: OnPages | None = None,
 ) -> RestoreReport:
     """Copy a backup to the path where a store is opened, and check the copy. No process may have that store open.
 
-    `replace`: move what lies there, with its log, to `URL.replaced-1` (or the next free number). Raises InvalidInput if
-    something lies there, or the backup is none; StoreUnavailable if the backup is damaged, cannot be copied, or the
-    store is open in another process; Unsupported for a store that is no file.
+    `replace`: move what lies there, with its log, to `URL.replaced-1` (or the next free number). `encryption_key`: of
+    an encrypted backup; None: as `open` finds it in the environment. Raises InvalidInput if something lies there, or
+    the backup is none; StoreUnavailable if the backup is damaged, cannot be copied, or the store is open in another
+    process; Unsupported for a store that is no file.
     """
     if "://" in url or url == ":memory:":
         raise Unsupported(f"{url}: is not a file; restore it with the tools of its own database")
     from remembrancer.adapters.relational.sqlite import backups
 
     check_path(url, create=True)
-    return backups.restore(Path(backup), Path(url), replace=replace, on_pages=on_pages)
+    key = _key_for(url, encryption_key)
+    return backups.restore(
+        Path(backup), Path(url), replace=replace, on_pages=on_pages, encryption=key, analyse=analysed
+    )
 
 
-def move_store(source: str, target: str, *, dry_run: bool = False, on_moved: OnMoved | None = None) -> MoveReport:
+def encryption_status(url: str) -> EncryptionStatus:
+    """Whether the file of a store, and its copies beside it, are encrypted. Needs no key.
+
+    Raises InvalidInput if there is no file, Unsupported for a store that is no file.
+    """
+    from remembrancer.adapters.relational.sqlite import rekeying
+
+    return rekeying.status(_file_to_encrypt(url))
+
+
+def change_encryption(url: str, *, old: str | bytes | None, new: str | bytes | None) -> EncryptionReport:
+    """Encrypt the file of a store (`old` None), change its key, or decrypt it (`new` None). No process may have it
+    open.
+
+    A key is 32 bytes, 64 hexadecimal digits, or a passphrase. The file is written anew and renamed when it is whole, so
+    that an interruption leaves it as it was; that takes as much space again. Backups and exports stay as they are.
+    Raises InvalidInput, StoreUnavailable, Unsupported.
+    """
+    from remembrancer.adapters.relational.sqlite import rekeying
+
+    if old is None and new is None:
+        raise InvalidInput("new", None, "a key, where there is no old one")
+    before, after = (None if key is None else _key_for(url, key) for key in (old, new))
+    return rekeying.rekey(_file_to_encrypt(url), before, after, analyse=analysed)
+
+
+def _file_to_encrypt(url: str) -> Path:
+    if "://" in url or url == ":memory:":
+        raise Unsupported(f"{url}: is not a file, and only files are encrypted")
+    return Path(url)
+
+
+def move_store(
+    source: str,
+    target: str,
+    *,
+    dry_run: bool = False,
+    encryption_key: str | bytes | None = None,
+    on_moved: OnMoved | None = None,
+) -> MoveReport:
     """Copy a whole store into another database, absent, empty or left unfinished by an earlier call, and compare every
     row. `source`, `target`: an SQLite file's path, or postgresql://…
 
     `dry_run`: only count. The source is read in one snapshot and never written. The target cannot be opened until it is
-    equal to a source that was not written to meanwhile; the next call goes on from there. Raises Conflict for a target
-    with other rows, InvalidInput, StoreUnavailable, Unsupported.
+    equal to a source that was not written to meanwhile; the next call goes on from there. `encryption_key`: of the
+    sides that are encrypted files, and of a new file; None: as `open` finds it in the environment. Raises Conflict for
+    a target with other rows, InvalidInput, StoreUnavailable, Unsupported.
     """
     from remembrancer.adapters.relational import moving
 
     return moving.move(
-        _backend("source", source, read_only=True),
-        _backend("target", target, read_only=False),
+        _backend("source", source, encryption_key, read_only=True),
+        _backend("target", target, encryption_key, read_only=False),
         analyse=analysed,
         on_moved=on_moved,
         dry_run=dry_run,
     )
 
 
-def compare_stores(source: str, target: str, *, on_moved: OnMoved | None = None) -> MoveReport:
+def compare_stores(
+    source: str, target: str, *, encryption_key: str | bytes | None = None, on_moved: OnMoved | None = None
+) -> MoveReport:
     """Compare every row of two stores, and change neither. Raises as `move_store` does."""
     from remembrancer.adapters.relational import moving
 
-    sides = _backend("source", source, read_only=True), _backend("target", target, read_only=True)
+    sides = [
+        _backend(side, url, encryption_key, read_only=True) for side, url in (("source", source), ("target", target))
+    ]
     return moving.verify(*sides, on_moved=on_moved)
 
 
-def asked_before(source: str, limit: int) -> tuple[AskedBefore, ...]:
+def asked_before(source: str, limit: int, *, encryption_key: str | bytes | None = None) -> tuple[AskedBefore, ...]:
     """Up to `limit` questions to compare a store and its copy by: those it was asked, else words of its memories."""
     from remembrancer.adapters.relational import moving
 
-    return moving.questions(_backend("source", source, read_only=True), limit)
+    return moving.questions(_backend("source", source, encryption_key, read_only=True), limit)
 
 
-def read_only_store(url: str) -> Store:
+def read_only_store(url: str, *, encryption_key: str | bytes | None = None) -> Store:
     """The store of an SQLite file or a PostgreSQL database, which writes nothing."""
-    return RelationalStore(_backend("url", url, read_only=True), analyse=analysed)
+    return RelationalStore(_backend("url", url, encryption_key, read_only=True), analyse=analysed)
 
 
 def choose_preset(named: str) -> Preset:
@@ -575,19 +679,26 @@ def _call_llm(service: LlmService) -> LanguageModel:
         raise ModelUnavailable(f"{_LLM_NEEDS.format('its packages')} ({error})") from error
 
 
-def _store(settings: Settings, *, create: bool) -> Store:
+def _store(settings: Settings, encryption: EncryptionKey | None, *, create: bool) -> Store:
     if "://" in settings.db:
         opener: StoreOpener = _opener(STORES, "db", settings.db, "a file's path, :memory:")
         return opener(settings.db, analyse=analysed, create=create)
-    file = SqliteFile(settings.db, create=create, full_sync=settings.full_sync)
+    file = SqliteFile(
+        settings.db,
+        create=create,
+        full_sync=settings.full_sync,
+        encryption=encryption,
+        sealed_backups=settings.sealed_backups,
+    )
     return RelationalStore(file, analyse=analysed)
 
 
-def _backend(argument: str, url: str, *, read_only: bool) -> Backend:
+def _backend(argument: str, url: str, key: str | bytes | None, *, read_only: bool) -> Backend:
     if "://" not in url:
         if url == ":memory:":
             raise InvalidInput(argument, url, "a file's path, or postgresql://…")
-        return SqliteFile(url, read_only=read_only)
+        needs_key = ciphers.is_encrypted(url) or not Path(url).exists()
+        return SqliteFile(url, read_only=read_only, encryption=_key_for(url, key) if needs_key else None)
     opener: StoreOpener = _opener(STORES, argument, url, "a file's path")
     from remembrancer.adapters.relational.postgres import server
 
@@ -596,9 +707,9 @@ def _backend(argument: str, url: str, *, read_only: bool) -> Backend:
     return server.PostgresServer(url, read_only=read_only)
 
 
-def _index(settings: Settings, store: Store, embedder: Embedder | None) -> Index:
+def _index(settings: Settings, store: Store, embedder: Embedder | None, encryption: EncryptionKey | None) -> Index:
     if settings.index in OWN_INDEXES:
-        return _own_index(settings, store, embedder)
+        return _own_index(settings, store, embedder, encryption)
     shipped = SHIPPED_INDEXES.get(settings.index.partition("://")[0])
     if shipped is not None:
         return shipped(settings.index)
@@ -607,13 +718,13 @@ def _index(settings: Settings, store: Store, embedder: Embedder | None) -> Index
     return opener(settings.index)
 
 
-def _own_index(settings: Settings, store: Store, embedder: Embedder | None) -> Index:
+def _own_index(settings: Settings, store: Store, embedder: Embedder | None, encryption: EncryptionKey | None) -> Index:
     """The resident index, that over the store's own candidates, or both.
 
     Raises InvalidInput, StoreUnavailable or Unsupported if the setting names an index that this store cannot have.
     """
     budget = settings.index_mb << 20
-    resident = ResidentIndex(budget, files=None if settings.file is None else IndexFolder(settings.file))
+    resident = ResidentIndex(budget, files=None if settings.file is None else _index_folder(settings.file, encryption))
     if settings.index == RESIDENT:
         return resident
     required = settings.index == PGVECTOR
@@ -633,6 +744,11 @@ def _own_index(settings: Settings, store: Store, embedder: Embedder | None) -> I
 
     candidates = CandidateIndex(source)
     return candidates if required else SizedIndex(resident, candidates, most=most_memories(budget, dim or 0))
+
+
+def _index_folder(store: Path, encryption: EncryptionKey | None) -> IndexFolder:
+    key = ciphers.file_key(str(store), encryption, str(store))
+    return IndexFolder(store, None if key is None else key.sealer("index file"))
 
 
 def _qdrant(url: str) -> Index:

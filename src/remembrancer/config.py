@@ -49,6 +49,12 @@ EMBEDDER_KEYS: Final = {
 }
 """Each provider's usual environment variables for API keys. They provide `embedder_keys` if ours is not set."""
 
+KEY_SOURCES: Final = frozenset({"encryption_key", "encryption_key_file", "encryption_key_command"})
+"""The settings that name the encryption key. A source of settings that has one of them replaces those of earlier ones.
+"""
+_KEY_BYTES: Final = 32
+_LEAST_PASSPHRASE: Final = 12
+"""The fewest characters of a passphrase."""
 _SWITCHES: Final = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
 
@@ -202,6 +208,25 @@ def _key(value: Any) -> Secret:
     if not (told and told.isascii() and told.isprintable() and " " not in told):
         raise _Refused("printable ASCII characters without spaces")
     return key
+
+
+def _encryption_key(value: Any) -> Secret:
+    """A key of 32 bytes, as they are or as 64 hexadecimal digits; or a passphrase. A final line break is removed.
+
+    32 bytes of ASCII are a passphrase: of all keys, one in four thousand million is so.
+    """
+    told = value.reveal() if isinstance(value, Secret) else value
+    if isinstance(told, bytes):
+        try:
+            told = told.hex() if len(told) == _KEY_BYTES and not told.isascii() else told.decode()
+        except UnicodeDecodeError:
+            told = ""
+    secret = told.rstrip("\r\n") if isinstance(told, str) else ""
+    if len(secret) < _LEAST_PASSPHRASE or not secret.isprintable():
+        raise _Refused(
+            f"32 bytes, 64 hexadecimal digits, or a passphrase of at least {_LEAST_PASSPHRASE} printable characters"
+        )
+    return Secret(secret)
 
 
 def _keys(value: Any) -> tuple[Secret, ...]:
@@ -362,6 +387,23 @@ class Settings:
         None, _optional(_one_of("fp32", "int8")), "arithmetic of an embedder in this process"
     )
     full_sync: bool = _setting(False, _switch, "sync the file to disk at every commit")
+    encryption_key: Secret | None = _setting(
+        None,
+        _optional(_encryption_key),
+        "the key with which an SQLite file is encrypted: 64 hexadecimal digits (32 bytes), or a passphrase",
+    )
+    encryption_key_file: str | None = _setting(
+        None, _optional(_text), "a file with this key: 32 bytes, 64 hexadecimal digits, or a passphrase"
+    )
+    encryption_key_command: str | None = _setting(
+        None, _optional(_text), "a command that prints this key, such as one that asks a keyring; no shell runs it"
+    )
+    sealed_backups: bool = _setting(
+        False,
+        _switch,
+        "seal each memory and event of a backup under a key of its own, which `erase` destroys; the keys are in"
+        " STORE.keys, a file without which no such backup can be restored",
+    )
     index: str = _setting(
         AUTO,
         _text,
@@ -378,6 +420,11 @@ class Settings:
         _one_of(EMBEDDED, DISTRIBUTED),
         "who runs the background jobs: embedded, each process for itself; distributed, the workers on a PostgreSQL"
         " database share them",
+    )
+    audit_reads: bool = _setting(
+        False,
+        _switch,
+        "record in the audit trail also each call that shows memories or events, not only changes",
     )
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")
@@ -469,12 +516,14 @@ def load(
     if file is not None:
         given |= {name: _Given(value, f"{file}: {name}") for name, value in read_toml("config", file).items()}
     given |= {setting: _Given(environment[name], name) for name, setting in ALIASES.items() if environment.get(name)}
-    given |= {
+    variables = {
         name.removeprefix(PREFIX).lower(): _Given(value, name)
         for name, value in environment.items()
         if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG" and value  # an empty variable counts as not set
     }
-    given |= {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
+    passed = {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
+    for later in (variables, passed):
+        given = {name: one for name, one in given.items() if not _replaces_key(name, later)} | later
     for setting in ("embedder", "embedder_before"):
         protocol = str(given[setting].value).partition(":")[0] if setting in given else ""
         keys = [environment[name] for name in EMBEDDER_KEYS.get(protocol, ()) if environment.get(name)]
@@ -493,6 +542,11 @@ def load(
         raise InvalidInput(given[error.argument].source, error.value, error.allowed) from error
 
 
+def _replaces_key(name: str, later: Collection[str]) -> bool:
+    """Whether settings of a later source name the encryption key, so that this setting of an earlier one does not."""
+    return name in KEY_SOURCES and not KEY_SOURCES.isdisjoint(later)
+
+
 def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
     """A program's settings. `settings`: Settings, used alone; or a mapping of some, or None, completed by `load`.
 
@@ -500,7 +554,7 @@ def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     if isinstance(settings, Settings):
-        return replace(settings, **given)
+        return replace(settings, **{name: None for name in KEY_SOURCES if _replaces_key(name, given)} | given)
     if settings is None:
         return load(given)
     if not isinstance(settings, Mapping):
@@ -527,6 +581,69 @@ def shared_metrics(folder: Path) -> Generator[None]:
 def has_shared_metrics() -> bool:
     """Whether this process was started with a folder of shared metrics."""
     return _METRICS in os.environ
+
+
+MAX_KEY_BYTES: Final = 4096
+"""The longest key file, and the longest answer of a key command."""
+KEY_COMMAND_S: Final = 60
+"""The time limit of a key command, in which somebody may have to unlock a keyring."""
+
+
+def encryption_secret(settings: Settings) -> str | None:
+    """The encryption key: 64 hexadecimal digits, or a passphrase; None: the settings name none.
+
+    Raises InvalidInput if they name several, or one that cannot be had. No message contains a part of the key.
+    """
+    given = [name for name in sorted(KEY_SOURCES) if getattr(settings, name) is not None]
+    if len(given) > 1:
+        raise InvalidInput(given[1], "***", f"one source of the key; {given[0]} is set too")
+    if settings.encryption_key is not None:
+        return settings.encryption_key.reveal()
+    if settings.encryption_key_file is not None:
+        return _secret_in("encryption_key_file", settings.encryption_key_file, _key_file(settings.encryption_key_file))
+    if settings.encryption_key_command is not None:
+        command = settings.encryption_key_command
+        return _secret_in("encryption_key_command", command, _key_command(command))
+    return None
+
+
+def _secret_in(setting: str, source: str, content: bytes) -> str:
+    try:
+        return _encryption_key(content).reveal()
+    except _Refused as refused:
+        raise InvalidInput(setting, source, f"a source of {refused}") from None
+
+
+def _key_file(path: str) -> bytes:
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            content = file.read(MAX_KEY_BYTES + 1)
+    except OSError as error:
+        raise unreadable("encryption_key_file", path, "a file with a key", error) from error
+    if len(content) > MAX_KEY_BYTES:
+        raise InvalidInput("encryption_key_file", path, f"a file of at most {MAX_KEY_BYTES:,} bytes")
+    return content
+
+
+def _key_command(command: str) -> bytes:
+    import shlex  # noqa: PLC0415  most programs run none
+    import subprocess  # noqa: PLC0415
+
+    def refused(why: str) -> InvalidInput:
+        return InvalidInput("encryption_key_command", command, f"a command that prints the key ({why})")
+
+    try:
+        words = shlex.split(command)
+        done = subprocess.run(words, capture_output=True, timeout=KEY_COMMAND_S, check=False)  # noqa: S603
+    except (OSError, ValueError, IndexError) as error:
+        raise refused(str(error) or "it is empty") from None
+    except subprocess.TimeoutExpired:
+        raise refused(f"it ran for more than {KEY_COMMAND_S} seconds") from None
+    if done.returncode:
+        raise refused(f"it ended with code {done.returncode}: {done.stderr[:200].decode(errors='replace').strip()}")
+    if len(done.stdout) > MAX_KEY_BYTES:
+        raise refused(f"it printed more than {MAX_KEY_BYTES:,} bytes")
+    return done.stdout
 
 
 MAX_FILE_BYTES: Final = 1 << 20

@@ -114,3 +114,10 @@ def _shown(value: object) -> str:
     except (RuntimeError, ValueError):  # nested too deeply, or a number of thousands of digits
         text = f"a {type(value).__name__}"
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def without_words(error: Exception) -> RuntimeError:
+    """For logs: an error with the type's name and the traceback of another, without its message, which may quote a
+    memory.
+    """
+    return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Self, cast
 
 from remembrancer.domain.scope import Scope
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.blocking import Blocking, Loop, attribute, blocking, iterating, like, noun, viewing
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
@@ -26,6 +27,17 @@ from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.presets.spec import Preset
 
 P = ParamSpec("P")
+
+
+class AuditApi(Blocking[AsyncAuditApi]):
+    """The audit trail of the workspace: an entry for each change, in a chain of hashes that shows if entries were
+    changed or removed.
+    """
+
+    list = blocking(AsyncAuditApi.list)
+    head = blocking(AsyncAuditApi.head)
+    verify = blocking(AsyncAuditApi.verify)
+    export = blocking(AsyncAuditApi.export)
 
 
 class JournalApi(Blocking[AsyncJournalApi]):
@@ -174,6 +186,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     of_workspace = viewing(AsyncRemembrancer.of_workspace)
     scope: Scope = attribute(AsyncRemembrancer.scope)
     now: datetime = attribute(AsyncRemembrancer.now)
+    audit = noun(AsyncRemembrancer.audit, AuditApi)
     journal = noun(AsyncRemembrancer.journal, JournalApi)
     health = noun(AsyncRemembrancer.health, HealthApi)
     embedder = noun(AsyncRemembrancer.embedder, EmbedderApi)
@@ -193,7 +206,9 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     update = blocking(AsyncRemembrancer.update)
     pin = blocking(AsyncRemembrancer.pin)
     unpin = blocking(AsyncRemembrancer.unpin)
+    release = blocking(AsyncRemembrancer.release)
     feedback = blocking(AsyncRemembrancer.feedback)
+    outcome = blocking(AsyncRemembrancer.outcome)
     mark = blocking(AsyncRemembrancer.mark)
     link = blocking(AsyncRemembrancer.link)
     supersede = blocking(AsyncRemembrancer.supersede)

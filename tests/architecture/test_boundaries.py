@@ -23,10 +23,10 @@ ALLOWED_IMPORTS = {
     "ports": {"domain", "errors"},
     "ingest": {"domain", "errors"},
     "presets": {"policies", "language", "domain", "errors"},
-    "engine": {"presets", "policies", "language", "ports", "domain", "errors"},
+    "engine": {"presets", "policies", "language", "ports", "domain", "durable", "errors"},
     "jobs": {"engine", "presets", "policies", "ports", "domain", "errors"},
-    "adapters": {"ports", "domain", "errors"},
-    "index": {"ports", "domain", "errors"},
+    "adapters": {"ports", "domain", "durable", "errors"},
+    "index": {"ports", "domain", "durable", "errors"},
     "testing": {"index", "adapters", "language", "ports", "domain", "errors"},
     "config": {"errors"},
 }

@@ -52,6 +52,7 @@ WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.integrations.llama_index": ("llama-index",),
     "remembrancer.integrations.openai_agents": ("openai-agents",),
     "remembrancer.integrations.pydantic_ai": ("pydantic-ai",),
+    "remembrancer.adapters.sealing": ("encryption", "mcp", "server"),
     "remembrancer.interfaces.charts": ("plot", "server"),
     "remembrancer.interfaces.dashboard": ("server",),
     "remembrancer.interfaces.http": ("server",),

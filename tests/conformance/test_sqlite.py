@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from remembrancer.adapters.encryption import EncryptionKey
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.index.resident import ResidentIndex
@@ -38,6 +39,23 @@ class TestSqliteFile(StoreContract, HistoryContract):
 
     async def make_store(self) -> Store:
         return RelationalStore(SqliteFile(str(next(self.files))), analyse=analysed)
+
+    def make_index(self) -> Index:
+        return ResidentIndex()
+
+
+class TestEncryptedSqliteFile(LifeContract, ExportContract, ErasedWholeContract):
+    """What an encrypted file does by itself: opening and closing, snapshots, and the purge after an erasure."""
+
+    runs = 1
+
+    @pytest.fixture(autouse=True)
+    def in_folder(self, tmp_path: Path) -> None:
+        self.files = (tmp_path / f"{number}.db" for number in itertools.count())
+
+    async def make_store(self) -> Store:
+        key = EncryptionKey("00" * 32)
+        return RelationalStore(SqliteFile(str(next(self.files)), encryption=key), analyse=analysed)
 
     def make_index(self) -> Index:
         return ResidentIndex()

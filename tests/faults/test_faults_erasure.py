@@ -387,8 +387,8 @@ def test_a_purge_that_fails_at_any_statement_is_done_by_the_next(
 ) -> None:
     statements = _Statements()
 
-    def watching(path: str, *, create: bool) -> Connection:
-        connection = connect(path, create=create)
+    def watching(path: str, **given: Any) -> Connection:
+        connection = connect(path, **given)
         cast("apsw.Connection", connection).exec_trace = statements.trace
         return connection
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -214,7 +215,9 @@ class TestADamagedFile:
     ) -> None:
         path.write_bytes(sound)
         monkeypatch.setattr(checksums, "vfs", lambda: None)
-        with pytest.raises(Unsupported, match=r"store\.db: its pages have checksums; .* install apsw from PyPI"):
+        with pytest.raises(
+            Unsupported, match=r"store\.db: its pages have checksums; .* install apsw-sqlite3mc from PyPI"
+        ):
             opened(path)
         assert path.read_bytes() == sound
 
@@ -421,8 +424,8 @@ async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
 
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    def small(path: str, *, create: bool) -> Connection:
-        connection = connect(path, create=create)
+    def small(path: str, **given: Any) -> Connection:
+        connection = connect(path, **given)
         connection.pragma("max_page_count", 100)
         return connection
 

@@ -86,6 +86,7 @@ def test_writers_are_killed_in_writes_of_every_kind(killed: list[Figures]) -> No
         "restore",
         "retire",
         "supersede",
+        "topic",
         "update",
         "used",
     }

@@ -52,6 +52,7 @@ from remembrancer.ports.journal import Aged, Entry
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.contract.audit import done_by
 from remembrancer.testing.contract.base import MODEL
 from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
 from remembrancer.testing.contract.finding import request
@@ -282,8 +283,8 @@ def statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Watches every connection that the store makes."""
     watched = Statements(lambda: apsw.IOError("injected"), lasting=request.param == "failing from then on")
 
-    def watching(path: str, *, create: bool) -> Connection:
-        connection = connect(path, create=create)
+    def watching(path: str, **given: Any) -> Connection:
+        connection = connect(path, **given)
         if path != ":memory:":
             cast("apsw.Connection", connection).exec_trace = watched.trace
         return connection
@@ -301,7 +302,7 @@ def test_a_write_that_fails_at_any_statement_leaves_nothing_and_can_be_tried_aga
     scope = COPIED if name == "import" else SCOPE
     before, after = asyncio.run(_untouched(_copy(filled, "clean"), WRITES[name], scope))
 
-    async def attempts() -> list[ExportRow]:
+    async def attempts() -> list[Any]:
         store = await _searched(_copy(filled, "faulted"))
         try:
             for at in itertools.count(1):
@@ -323,7 +324,7 @@ def test_a_write_that_fails_at_any_statement_leaves_nothing_and_can_be_tried_aga
     assert asyncio.run(attempts()) == after
 
 
-async def _untouched(path: Path, write: Write, scope: Scope) -> tuple[list[ExportRow], list[ExportRow]]:
+async def _untouched(path: Path, write: Write, scope: Scope) -> tuple[list[Any], list[Any]]:
     """The workspace's rows before and after a run without a fault."""
     store = await _searched(path)
     before = await _rows(store, scope)
@@ -351,8 +352,10 @@ async def _searched(path: Path) -> SearchedStore:
     return store
 
 
-async def _rows(store: Store, scope: Scope) -> list[ExportRow]:
-    return [row async for row in store.export(scope)]
+async def _rows(store: Store, scope: Scope) -> list[Any]:
+    """The rows of an export, and the entries of the audit trail."""
+    rows: list[Any] = [row async for row in store.export(scope)]
+    return [*rows, *map(done_by, await store.trail(scope, limit=99))]
 
 
 def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: Path, statements: Statements) -> None:

@@ -28,6 +28,7 @@ from remembrancer import (
 )
 from remembrancer.domain.journal import Recorded
 from remembrancer.engine import journal
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi
@@ -54,6 +55,7 @@ def rem() -> Iterator[Remembrancer]:
 
 PAIRS: dict[type, type] = {
     AsyncRemembrancer: Remembrancer,
+    AsyncAuditApi: sync.AuditApi,
     AsyncEmbedderApi: sync.EmbedderApi,
     AsyncHealthApi: sync.HealthApi,
     AsyncJobsApi: sync.JobsApi,

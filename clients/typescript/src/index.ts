@@ -157,6 +157,11 @@ export class Remembrancer {
     return answer(await this.api.POST("/v1/memories/{memory_id}/feedback", { params, body: { verdict } }));
   }
 
+  /** Report how a task ended; the memories that it used share its credit. */
+  async outcome(result: Schemas["TaskResult"], options: Omit<Schemas["OutcomeIn"], "result"> = {}) {
+    return answer(await this.api.POST("/v1/outcomes", { body: { result, ...options } }));
+  }
+
   /** Count that memories were retrieved, shown in a prompt, or used in an answer. */
   async mark(memories: string[], exposure: Schemas["Exposure"], query = "") {
     return answer(await this.api.POST("/v1/exposures", { body: { memories, exposure, query } }));

@@ -22,7 +22,7 @@ class States:
     Times are microseconds since 1970 UTC, 0 for never. A memory's time span is from `occurred_from` to `occurred_at`,
     both included. `importance`, `importance_floor` and `confidence` are in [0, 1]; `priority` is 1 to 10; `stability`
     is in days; `level` is a `domain.scope.Level`. `exposed` counts the exposures of each kind; `exposed_at` is the time
-    of the last.
+    of the last. `worked` and `failed` are those of a memory's Usage, at least 0.
     """
 
     occurred_from: NDArray[np.int64]
@@ -34,6 +34,8 @@ class States:
     stability: NDArray[np.float32]
     reviewed_at: NDArray[np.int64]
     level: NDArray[np.int32]
+    worked: NDArray[np.float32]
+    failed: NDArray[np.float32]
     exposed: Mapping[Exposure, NDArray[np.int32]]
     exposed_at: Mapping[Exposure, NDArray[np.int64]]
 

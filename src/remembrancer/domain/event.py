@@ -78,6 +78,19 @@ def least_trusted(origins: Iterable[Origin]) -> Origin:
     return max(origins, key=_MOST_TRUSTED_FIRST.index)
 
 
+def is_less_trusted(one: Origin, than: Origin) -> bool:
+    """Whether a text of an origin is trusted less than one of another origin, whose statements it may not end.
+
+    >>> is_less_trusted(Origin.WEB, Origin.USER), is_less_trusted(Origin.USER, Origin.ASSISTANT)
+    (True, False)
+    """
+    return _MOST_TRUSTED_FIRST.index(one) > _MOST_TRUSTED_FIRST.index(than)
+
+
+UNTRUSTED: Final = frozenset({Origin.IMPORT, Origin.TOOL, Origin.WEB})
+"""The origins whose texts have nothing to tell the model that reads them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
     """An event before it is recorded, checked on construction. Recording assigns its id and position.

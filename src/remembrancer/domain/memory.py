@@ -20,6 +20,11 @@ from remembrancer.values import dataclass
 PINNED: Final = "pinned"
 """The tag of pinned memories, unless the preset names another one. Stores have an index of the memories with it."""
 
+FLAGGED: Final = "instruction-like"
+"""The tag of memories of untrusted origins whose text tells a language model what to do. It is set when the text is
+recorded; as an argument it is ignored, and only releasing the memory removes it.
+"""
+
 
 class Tier(StrEnum):
     """The intended life of a memory: for a while, as something that happened, or as a fact."""
@@ -132,9 +137,20 @@ class Memory:
         return self.actor or self.role or ""
 
     @property
+    def flagged(self) -> bool:
+        """Whether its text, from an untrusted origin, tells a language model what to do (`FLAGGED`)."""
+        return FLAGGED in self.tags
+
+    @property
     def duration(self) -> timedelta:
         """The length of the memory's time span."""
         return self.occurred_to - self.occurred_from
+
+    @property
+    def reviewed_since(self) -> datetime:
+        """The time from which the next review counts: the last review or, if that is later, when it happened."""
+        reviewed = self.strength.last_reviewed_at
+        return self.occurred_to if reviewed is None else max(self.occurred_to, reviewed)
 
 
 def topic_level(visibility: Visibility, topics: Level) -> Level:

@@ -98,6 +98,24 @@ class RecallMode(StrEnum):
     MESSAGE = "message"
 
 
+class FlaggedRecall(StrEnum):
+    """The treatment of flagged memories in recall: those of untrusted origins that tell a language model what to do.
+
+    KEEP: it ranks them as others. LOWER: it multiplies their score by `LOWERED`. HOLD_BACK: it leaves them out, unless
+    the filter names their tag.
+    """
+
+    KEEP = "keep"
+    LOWER = "lower"
+    HOLD_BACK = "hold_back"
+
+
+LOWERED: Final = 0.5
+"""The factor of the score of a flagged memory, if the preset lowers them."""
+MAX_HELD_BACK: Final = 100
+"""The most flagged memories that an answer counts."""
+
+
 class Stage(StrEnum):
     """The stage of recall that a candidate reached last."""
 
@@ -196,8 +214,9 @@ class Recall(Sequence[Hit]):
     `degraded`: parts of the pipeline that were unavailable, and why ("dense": "no embedder"). `timings`: the duration
     of each stage; `search` excludes the time that passed while `embed` ran concurrently. `pinned`: memories that the
     preset adds to every answer, newest first; they are not among the hits. `below_threshold`: the memories that the
-    answer would also have without its relevance threshold (`floor="off"`), best first. `recall_id`: if the answer was
-    kept.
+    answer would also have without its relevance threshold (`floor="off"`), best first. `flagged_held_back`: how many
+    flagged memories (`Memory.flagged`) the preset held back, whether or not they answer the question, up to
+    `MAX_HELD_BACK`. `recall_id`: if the answer was kept.
     """
 
     query: str
@@ -209,6 +228,7 @@ class Recall(Sequence[Hit]):
     renderer: Renderer = field(repr=False, compare=False)
     pinned: tuple[Memory, ...] = ()
     below_threshold: tuple[HeldBack, ...] = ()
+    flagged_held_back: int = 0
     recall_id: UUID | None = None
 
     def render(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> str:

@@ -38,7 +38,11 @@ class Feedback(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Counts of a memory's exposures and feedback. They do not depend on the preset."""
+    """Counts of a memory's exposures and feedback. They do not depend on the preset.
+
+    `worked`, `failed`: the evidence that the memory helps or misleads, from outcomes of tasks and from ratings. Each
+    observation adds 1, or its share of a task, and weakens earlier ones (`policies.forgetting.reinforcement`).
+    """
 
     retrieved: int = 0
     shown: int = 0
@@ -46,6 +50,8 @@ class Usage:
     helped: int = 0
     unhelpful: int = 0
     harmed: int = 0
+    worked: float = 0.0
+    failed: float = 0.0
     last_retrieved_at: datetime | None = None
     last_shown_at: datetime | None = None
     last_used_at: datetime | None = None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import (  # noqa: F401
         ask,
         asking,
+        audit,
         compare,
         consolidate,
         context,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         learn,
         near_equals,
         nudge,
+        outcomes,
         preferences,
         promote,
         recall,

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from remembrancer.domain.event import UNTRUSTED
 from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
-from remembrancer.policies.ranking.scoring import Expression, Scored, evaluate
+from remembrancer.policies.ranking.groups import LOWERED_AS_FLAGGED
+from remembrancer.policies.ranking.near_equals import nearly_equal
+from remembrancer.policies.ranking.scoring import (
+    OUTCOME,
+    Expression,
+    Product,
+    Scored,
+    Signal,
+    evaluate,
+    with_outcomes,
+)
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -56,19 +67,25 @@ def ranked_by(
     table: Mapping[str, FloatColumn],
     accepts: Acceptance,
     *,
+    factor: FloatColumn | None = None,
+    outcome_weight: float = 0.0,
     before: Ranked | None = None,
 ) -> Ranked:
     """Rank candidates by an expression over a table of signals. Equal scores keep the order of the candidates: newest
     first, then by id.
 
-    `before`: the previous ranking, which this one refines: equal scores keep its order, and `relevant` is taken from
-    it.
+    `factor`: of the score of each candidate, shape (n,); it does not change which candidates are relevant. None: 1 for
+    all. `outcome_weight`: that of the ranking. `before`: the previous ranking, which this one refines: equal scores
+    keep its order, and `relevant` is taken from it.
     """
-    scored = evaluate(expression, table, len(found.ids))
+    judged_by = expression
+    if factor is not None:
+        table = {**table, LOWERED_AS_FLAGGED: factor}
+        expression = Product((expression, Signal(LOWERED_AS_FLAGGED)))
+    scored = with_outcomes(evaluate(expression, table, len(found.ids)), table[OUTCOME], outcome_weight)
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
     if before is None:
-        judged_by = expression
-        relevant, order = accepts.relevant(expression, table), np.argsort(-scores, kind="stable")
+        relevant, order = accepts.relevant(judged_by, table), np.argsort(-scores, kind="stable")
     else:
         judged_by = before.judged_by
         relevant, order = before.relevant, before.order[np.argsort(-scores[before.order], kind="stable")]
@@ -114,12 +131,18 @@ def choose(
     min_score: float,
     entries: Mapping[UUID, UnformedEntry] = MappingProxyType({}),
     message: str | None = None,
+    *,
+    near_equals: bool = False,
 ) -> Choice:
     """The best `limit` candidates above the relevance threshold, without repeated texts, reordered for diversity if
     asked. `entries`: the candidates that are not stored as memories. `message`: the text of a message; memories with
     the same text are left out, because it may have been recorded already.
+
+    `near_equals`: of several texts of untrusted origins that say nearly the same, only the best is chosen, unless there
+    is room left. Otherwise a tool or a page could fill the answer by repeating itself.
     """
     choice = Choice()
+    untrusted, repeating = list[frozenset[str]](), list[Chosen]()
     contenders = ranking.order[ranking.passed[ranking.order]]
     # Rows are read a page at a time: repeats are rare, so the first page usually suffices. But to diversify, all must
     # be read.
@@ -129,10 +152,20 @@ def choose(
     for start in range(0, len(contenders), page):
         ahead: list[int] = contenders[start : start + page].tolist()
         for chosen in read_candidates(view, reader, ranking, ahead, choice, said, entries, message):
-            if len(choice.chosen) < wanted:
-                choice.chosen.append(chosen)
+            if len(choice.chosen) == wanted:
+                break
+            if near_equals and chosen.memory.origin in UNTRUSTED:
+                words = words_of(chosen.cue.text)
+                if any(nearly_equal(words, other) for other in untrusted):
+                    repeating.append(chosen)
+                    continue
+                untrusted.append(words)
+            choice.chosen.append(chosen)
         if len(choice.chosen) == wanted:
             break
+    if room := wanted - len(choice.chosen):
+        choice.chosen += repeating[:room]
+        choice.chosen.sort(key=lambda one: -one.score)
     if diversity is not None:
         # Diversification lowers scores: they may only now fall below the minimum.
         choice.chosen = [one for one in _diverse(choice.chosen, diversity, limit) if one.score >= min_score]

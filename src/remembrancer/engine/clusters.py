@@ -11,6 +11,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import UNTRUSTED
 from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
@@ -87,7 +88,8 @@ async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -
     where = Filter(current_at=now, tiers=frozenset(rule.tiers))
     # Memories with a topic key are updated under it, so they stay as they are.
     free = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
-    apart = [(_attributes(ctx, row), row.kind, row.tier) for row in free]
+    # Nor does a text of a tool, the web or an import lower the trust of what people said.
+    apart = [(_attributes(ctx, row), row.kind, row.tier, row.origin in UNTRUSTED) for row in free]
     texts = [without_recalled(row.text) for row in free]
     # In another thread: with many memories it takes seconds, and would block the event loop.
     found = await asyncio.to_thread(clusters_of, texts, rule, apart=apart)

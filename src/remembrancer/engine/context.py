@@ -112,7 +112,8 @@ class Context:
     recalls follow `similar` relations if a question does not say. `max_event_mb`: the longest text of an event, in MiB.
 
     `before`: during a change of embedder, this context with the embedder from before the change; None: no change.
-    `reembed_share`: the share of time, above 0 to 1, that background embedding for a change takes.
+    `reembed_share`: the share of time, above 0 to 1, that background embedding for a change takes. `sealed_backups`:
+    whether an erasure makes the erased rows in backups unreadable.
     """
 
     store: Store
@@ -130,6 +131,7 @@ class Context:
     max_event_mb: int = USUAL_EVENT_MB
     before: Context | None = field(default=None, compare=False, repr=False)
     reembed_share: float = 1.0
+    sealed_backups: bool = False
     tails: TailVectors = field(default_factory=TailVectors, compare=False, repr=False)
     executor: Executor = field(default_factory=Executor, compare=False, repr=False)
 

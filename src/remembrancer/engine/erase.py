@@ -33,6 +33,9 @@ EXPORTS: Final = UnreachedPlace(
     "these files are yours; the memory does not know where they are",
     "delete them or make them anew; importing or ingesting them again would restore the erased data",
 )
+BUT_SEALED_BACKUPS: Final = replace(
+    EXPORTS, what="exports, copies of the database that are not sealed backups, and files that were ingested"
+)
 SOURCES: Final = UnreachedPlace(
     "sources of erased memories",
     "some sources stay, because their text differs; a job may derive the same memories from them again",
@@ -209,7 +212,7 @@ def _receipt(
 async def _left(ctx: Context, scope: Scope, graph: Traces, found: ErasurePlan) -> tuple[UnreachedPlace, ...]:
     """The places that an erasure cannot reach."""
     left = [SOURCES] if found.kept_sources else []
-    left.append(EXPORTS)
+    left.append(BUT_SEALED_BACKUPS if ctx.sealed_backups else EXPORTS)
     left += [
         UnreachedPlace(
             "a backup",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from uuid import UUID
 from remembrancer.domain.erasure import ErasureSelection
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
+from remembrancer.durable import put_in_place
 from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.erase import gather
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, unreadable, unwritable
@@ -141,9 +141,7 @@ async def _export(
                 if on_rows is not None:
                     on_rows(count)
             file.write(_line({"record": "end", "rows": count}))
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        put_in_place(partial, path)
     except OSError as error:
         raise StoreUnavailable(f"{path}: {unwritable(error)}") from error
     finally:

@@ -30,6 +30,7 @@ from remembrancer.engine.journal import still_said
 from remembrancer.engine.record import event_of
 from remembrancer.engine.stages import current_stage
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.admission.flagging import any_flagged, with_flag
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.learning.extraction import (
     EXTRACTED,
@@ -330,7 +331,7 @@ def _learning(
     )
     formed = memory_of_draft(draft, scope=scope, identifier=identifier, now=now).memory
     memory = replace(
-        formed,
+        with_flag(formed, flagged=formed.flagged or any_flagged(turns)),
         occurred_from=min(event.occurred_at for event in turns),
         occurred_to=max(event.occurred_at for event in turns),
     )

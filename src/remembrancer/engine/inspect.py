@@ -13,7 +13,8 @@ from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
-from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.memory import FLAGGED, Cue, Memory, Revision
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
 from remembrancer.domain.relation import Relation
@@ -56,7 +57,9 @@ LEDGER: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDetails:
-    """A memory with its details. `events`: those it was formed from, in order; `reviews`: oldest first."""
+    """A memory with its details. `events`: those it was formed from, in order; `reviews`: oldest first;
+    `credits`: its shares in the outcomes of tasks, oldest first.
+    """
 
     memory: Memory
     cues: tuple[Cue, ...]
@@ -65,6 +68,7 @@ class MemoryDetails:
     relations: tuple[Relation, ...]
     audit: tuple[Audited, ...]
     reviews: tuple[Review, ...]
+    credits: tuple[Credit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,7 @@ async def show(ctx: Context, reader: Reader, memory_id: UUID) -> MemoryDetails:
         relations=await ctx.store.relations(reader, [memory_id]),
         audit=await ctx.store.audit(reader, memory_id),
         reviews=await ctx.store.reviews(reader, memory_id),
+        credits=await ctx.store.credits(reader, memory_id),
     )
 
 
@@ -166,7 +171,8 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 
 async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[Finding, ...]:
-    """The store's checks, those of an index outside of it, and whether the embedder and the reranker answer.
+    """The store's checks, that of the audit trail, those of an index outside of the store, and whether the embedder and
+    the reranker answer.
 
     `mend`: correct such an index.
 
@@ -184,7 +190,8 @@ async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[F
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
     index = await engine.index_source.finding(ctx, reader.scope, mend=mend)
-    return (*await ctx.store.check(reader.scope, ctx.model), *(() if index is None else (index,)), *models)
+    trail = await engine.audit.finding(ctx, reader.scope)
+    return (*await ctx.store.check(reader.scope, ctx.model), trail, *(() if index is None else (index,)), *models)
 
 
 async def ready(ctx: Context, scope: Scope) -> None:
@@ -215,8 +222,11 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         return WhyNot(memory=memory, returned=False, reason=reason)
     excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:
-        reason = "left out before the search: " + ", ".join(excluded)
-        return WhyNot(memory=memory, returned=False, reason=reason, advice=_to_include(excluded))
+        reason, advice = "left out before the search: " + ", ".join(excluded), _to_include(excluded)
+        if memory.flagged and excluded == ("without_tags",):
+            reason = f"held back: its text, of the origin {memory.origin}, tells a language model what to do"
+            advice = f"Ask with the tag {FLAGGED} in the filter, or release it if it is harmless."
+        return WhyNot(memory=memory, returned=False, reason=reason, advice=advice)
     answer = await recall(ctx, reader, question)
     hit = next((hit for hit in answer if hit.id == memory_id), None)
     if hit is not None:

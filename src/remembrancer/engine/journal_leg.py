@@ -141,7 +141,7 @@ class _Entries:
         entry.
         """
         seen = can_see(self._reader, memory.scope, memory.visibility, memory.strength.importance)
-        return seen and memory.revision == 1 and not excluded_by(memory, self._where)
+        return seen and memory.revision == 1 and bool(memory.text) and not excluded_by(memory, self._where)
 
 
 def _joined(found: Candidates, entries: _Entries, scores: Mapping[UUID, int], most: int, depth: int) -> Candidates:

@@ -1,4 +1,6 @@
-"""Hits that belong together are put together: a reply before the turn that asks, and a newer value before an older."""
+"""Hits that belong together are put together: a reply before the turn that asks, a newer value before an older, and a
+trusted text before a less trusted one that says nearly the same.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from remembrancer.domain.event import UNTRUSTED, is_less_trusted
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import QuestionKind
 from remembrancer.engine.choose import Choice, Chosen, Ranked, read_candidates
 from remembrancer.language.english.values import asks_for_the_past, asks_only, stated_value
-from remembrancer.policies.ranking.near_equals import is_newer_value, reply_to
+from remembrancer.policies.ranking.diversity import words_of
+from remembrancer.policies.ranking.near_equals import is_newer_value, nearly_equal, reply_to
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -36,6 +40,7 @@ def put_together(
     """Reorder the chosen candidates; a moved one gets the score of the one that it precedes. None is removed, except
     the last for a reply that was not chosen.
     """
+    _trusted_first(choice)
     around = ranked.found.context_features
     if around is None:
         return
@@ -72,18 +77,35 @@ def _answer_first(
     del chosen[limit:]
 
 
+def _trusted_first(choice: Choice) -> None:
+    """Put a trusted text before those of untrusted origins that say nearly the same, but whose values may be false."""
+    untrusted = [one for one in choice.chosen if one.memory.origin in UNTRUSTED]
+    trusted = [one for one in choice.chosen if one.memory.origin not in UNTRUSTED]
+    if not untrusted or not trusted:
+        return
+    words = [(one.candidate, words_of(one.cue.text)) for one in untrusted]
+    for one in trusted:
+        own = words_of(one.cue.text)
+        alike = next((candidate for candidate, other in words if nearly_equal(own, other)), None)
+        if alike is not None:
+            _put_before(choice, one, alike)
+
+
 def _newest_first(choice: Choice, with_number: Collection[int]) -> None:
     """Mark each statement of a value that a newer hit updates, and put the newest before it."""
     stated = [
-        (one.candidate, one.memory.occurred_to, one.memory.speaker, statement)
+        (one.candidate, one.memory, statement)
         for one in choice.chosen[:COMPARED]
         if one.candidate in with_number and (statement := stated_value(one.memory.text)) is not None
     ]
-    for older, at, speaker, value in stated:
+    for older, before, value in stated:
         newer = [
-            (later, candidate)
-            for candidate, later, who, other in stated
-            if later > at and who == speaker and is_newer_value(value, other)
+            (after.occurred_to, candidate)
+            for candidate, after, other in stated
+            if after.occurred_to > before.occurred_to
+            and after.speaker == before.speaker
+            and not is_less_trusted(after.origin, before.origin)
+            and is_newer_value(value, other)
         ]
         if newer:
             _, newest = max(newer)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from remembrancer.domain.event import is_less_trusted
 from remembrancer.domain.listing import MemoryListing, MemoryState
 from remembrancer.domain.preference import PREFERENCE, stating
 from remembrancer.domain.query import Filter
@@ -47,7 +48,8 @@ def statements_by_kind(where: Filter) -> Iterator[Filter]:
 
 
 async def end_contradicted(ctx: Context, scope: Scope, later: Sequence[Memory]) -> None:
-    """End the earlier preferences that new turns contradict: of the same speaker, in the same scope, of any session.
+    """End the earlier preferences that new turns contradict: of the same speaker, trusted no more, in the same scope,
+    of any session.
 
     One that another writer changes meanwhile is kept.
     """
@@ -57,7 +59,9 @@ async def end_contradicted(ctx: Context, scope: Scope, later: Sequence[Memory]) 
         reader = Reader(scope)
         where = Filter(current_at=ctx.clock(), tags=frozenset({PREFERENCE}), until=new.occurred_from)
         for old in await ctx.store.memories(reader, where, limit=COMPARED):
-            if old.id != new.id and _same_speaker(old, new) and ends(new.text, old.text):
+            if old.id == new.id or is_less_trusted(new.origin, old.origin):
+                continue
+            if _same_speaker(old, new) and ends(new.text, old.text):
                 with suppress(Conflict, NotFound):
                     await ctx.store.supersede(reader, old.id, new.id, at=ctx.clock())
 

@@ -17,9 +17,19 @@ import numpy as np
 from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.age import Age
-from remembrancer.domain.memory import Memory, turns_of
+from remembrancer.domain.memory import FLAGGED, Memory, turns_of
 from remembrancer.domain.query import Filter, QuestionKind
-from remembrancer.domain.recall import OFF, Floor, Hit, Recall, RecallMode, Trace
+from remembrancer.domain.recall import (
+    LOWERED,
+    MAX_HELD_BACK,
+    OFF,
+    FlaggedRecall,
+    Floor,
+    Hit,
+    Recall,
+    RecallMode,
+    Trace,
+)
 from remembrancer.engine.asking import (
     KEY_TERMS,
     Keyed,
@@ -33,6 +43,7 @@ from remembrancer.engine.asking import (
 from remembrancer.engine.choose import Ranked, choose, ranked_by
 from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations, held_back
 from remembrancer.errors import ModelUnavailable
+from remembrancer.language.reading import part_that_asks
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, PREFERENCE, Ranking
@@ -62,17 +73,27 @@ In a smaller one, that takes less time than handing the work over.
 def searched(ctx: Context, where: Filter) -> Filter:
     """The filter of a question's search.
 
-    Pinned memories are left out, because they are in every answer anyway. So are the kinds that the preset hides,
-    unless the filter names kinds.
+    Pinned memories are left out, because they are in every answer anyway. So are flagged memories that the preset holds
+    back, unless the filter names their tag, and the kinds that it hides, unless the filter names kinds.
     """
-    tag = ctx.preset.pinned_tag
-    return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
+    without = ctx.preset.hidden_tags - where.tags
+    if ctx.preset.pinned_tag is not None:
+        without |= {ctx.preset.pinned_tag}
+    return shown(ctx, replace(where, without_tags=where.without_tags | without) if without else where)
 
 
 def shown(ctx: Context, where: Filter) -> Filter:
     """The filter without the kinds that the preset hides, unless it names kinds."""
     hidden = ctx.preset.hidden_kinds
     return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
+
+
+def flagged_held_back(view: ReadView, reader: Reader, where: Filter, found: Candidates) -> int:
+    """The number of flagged memories that the filter of the search leaves out, up to `MAX_HELD_BACK`."""
+    if FLAGGED not in where.without_tags or found.has_left_out_tags is False:
+        return 0
+    left_out = replace(where, tags=where.tags | {FLAGGED}, without_tags=where.without_tags - {FLAGGED})
+    return len(view.memories(reader, left_out, limit=MAX_HELD_BACK))
 
 
 def pinned(
@@ -84,7 +105,8 @@ def pinned(
         return ()
     if found is not None and found.has_left_out_tags is False:
         return ()
-    return view.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_PINNED)
+    where = Filter(current_at=at, tags=frozenset({tag}), without_tags=ctx.preset.hidden_tags)
+    return view.memories(reader, where, limit=MAX_PINNED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +221,8 @@ class _Recalling:
             )
         ranking, messages = self.ranking, self.ctx.preset.messages
         if planned.kind is QuestionKind.STATEMENT and messages is not None and question.ranking is None:
-            message = planned_message(self.ctx, view, self.reader, question.text, self.where)
+            said = part_that_asks(question.text)
+            message = planned_message(self.ctx, view, self.reader, said, self.where)
             planned = replace(message, kind=QuestionKind.STATEMENT, small_talk=False)
             ranking = messages.ranking
         self.timer.lap("plan")
@@ -355,9 +378,22 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         silent=gathered.planned.small_talk and recalling.question.floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
-    ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
+    table = {**gathered.table, **(close or {})}
+    factor = _factor_of_flagged(recalling, view, found)
+    ranked = ranked_by(expression, found, table, accepts, factor=factor, outcome_weight=ranking.outcome_weight)
     recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
+
+
+def _factor_of_flagged(recalling: _Recalling, view: ReadView, found: Candidates) -> FloatColumn | None:
+    """The factor of each candidate's score: `LOWERED` for a flagged one, if the preset lowers them. None: 1 for all."""
+    if recalling.ctx.preset.flagged is not FlaggedRecall.LOWER:
+        return None
+    any_of_them = replace(recalling.where, tags=recalling.where.tags | {FLAGGED})
+    if not view.memories(recalling.reader, any_of_them, limit=1):
+        return None
+    rows = view.get(recalling.reader, found.ids)
+    return np.array([LOWERED if one in rows and rows[one].flagged else 1.0 for one in found.ids])
 
 
 def _relevant_anyway(gathered: Gathered) -> NDArray[np.bool_] | None:
@@ -375,8 +411,19 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     question, planned, found, timer = recalling.question, gathered.planned, gathered.found, recalling.timer
     diversity, limit = recalling.ranking.diversity, recalling.limit
     message = question.text if question.mode is RecallMode.MESSAGE else None
-    choice = choose(view, recalling.reader, ranked, diversity, limit, question.least_score, gathered.entries, message)
-    if recalling.ranking.near_equals:
+    near_equals = recalling.ranking.near_equals
+    choice = choose(
+        view,
+        recalling.reader,
+        ranked,
+        diversity,
+        limit,
+        question.least_score,
+        gathered.entries,
+        message,
+        near_equals=near_equals,
+    )
+    if near_equals:
         engine.near_equals.put_together(view, recalling.reader, ranked, choice, limit, planned, gathered.entries)
     timer.lap("gather")
     explained = explanations(ranked, diversity, choice.chosen, planned if question.explain else None)
@@ -422,4 +469,5 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         renderer=recalling.ctx.preset.renderer,
         pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at, found),
         below_threshold=held_back(ranked, choice, limit),
+        flagged_held_back=flagged_held_back(view, recalling.reader, recalling.where, found),
     )

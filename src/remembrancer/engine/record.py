@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,21 +13,25 @@ from uuid import UUID
 from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import Event, EventDraft, Role
+from remembrancer.domain.event import Event, EventDraft, Origin, Role, is_less_trusted
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, holds, topic_level
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure
 from remembrancer.engine import inspect, reinforce
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, NotFound, Unsupported
 from remembrancer.language.lexical import analyse
+from remembrancer.policies.admission.flagging import with_flag
 from remembrancer.policies.admission.formation import (
     episode,
     memory_of_draft,
     memory_of_event,
     origin_of,
     revised,
+    says_anything,
     says_the_same,
 )
 from remembrancer.policies.admission.updating import Changes, updated, write_of
@@ -93,14 +98,16 @@ async def remember(
     who must see them, None: the scope with the reach `workspace`.
 
     If an active memory has the same topic key, within the level that the preset's topics belong to, that memory gets
-    the new text and keeps the old one as a revision; the same text again changes nothing. If several memories have the
-    topic key, because they were written under another preset, this one supersedes the others.
+    the new text and keeps the old one as a revision; the same text again changes nothing. A text that is trusted less
+    than that memory is stored beside it, under the topic key and its origin (`topic_of_origin`). If several memories
+    have the topic key, because they were written under another preset, this one supersedes the others.
 
     If the preset counts repeats, a text without a key that a memory of this scope has is not stored again: it counts as
     an exposure of that memory.
 
     `left_out`: names of fields that the caller did not give; a memory that exists keeps them.
     """
+    draft = _of_its_own(draft)
     events = await _turns(ctx, reader or Reader(scope), draft, turns)
     if draft.topic_key is not None:
         return await _on_topic(ctx, scope, draft, draft.topic_key, events, left_out)
@@ -136,6 +143,7 @@ async def remember_many(
             raise InvalidInput(f"memories[{place}].topic_key", note.draft.topic_key, allowed)
     if not notes:
         return ()
+    notes = [replace(note, draft=_of_its_own(note.draft)) for note in notes]
     events = [await _turns(ctx, reader or Reader(scope), note.draft, note.turns) for note in notes]
     now = ctx.clock()
 
@@ -156,6 +164,16 @@ async def remember_many(
         if repeats is not None and not created and writes[place].memory.id in repeated:
             stored[place] = await _once(ctx, scope, notes[place].draft, repeats, notes[place].left_out)
     return tuple(memory for memory, _ in stored)
+
+
+def _of_its_own(draft: MemoryDraft) -> MemoryDraft:
+    """The draft without what a recall inserted into its text. Raises InvalidInput if it has nothing else."""
+    text = without_recalled(draft.text)
+    if text == draft.text:
+        return draft
+    if not text:
+        raise InvalidInput("text", draft.text, "a text of its own: this one only repeats recalled memories")
+    return replace(draft, text=text)
 
 
 async def on_topic(ctx: Context, scope: Scope, topic_key: str) -> Memory:
@@ -184,6 +202,8 @@ async def _on_topic(
                 return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events), topics=topics)
             if draft.key is not None and draft.key == known.key:
                 return known, False
+            if is_less_trusted(draft.origin, known.origin):
+                return await _beside(ctx, scope, draft, topic_key, known, events, left_out)
             now = ctx.clock()
             write = _with_turns(revised(known, draft, scope=scope, now=now, left_out=left_out), events)
             if (
@@ -208,6 +228,40 @@ async def _on_topic(
     raise Conflict(f"topic key {topic_key!r}: {TOPIC_ATTEMPTS} other writers updated it meanwhile; try again")
 
 
+async def _beside(
+    ctx: Context,
+    scope: Scope,
+    draft: MemoryDraft,
+    topic_key: str,
+    known: Memory,
+    events: Sequence[Event],
+    left_out: Collection[str],
+) -> tuple[Memory, bool]:
+    """Store what a less trusted origin says on a topic beside the memory that has it, as a topic of that origin, with a
+    `contradicts` relation. A text that the memory has already changes nothing.
+    """
+    if (draft.text, draft.title) == (known.text, known.title):
+        return known, False
+    own = topic_of_origin(topic_key, draft.origin)
+    memory, written = await _on_topic(ctx, scope, replace(draft, topic_key=own), own, events, left_out)
+    if written:
+        with suppress(NotFound):  # one of them was erased meanwhile
+            await ctx.store.relate(
+                Reader(scope), [Relation(memory.id, known.id, RelationKind.CONTRADICTS, 1.0, ctx.clock())]
+            )
+    return memory, written
+
+
+def topic_of_origin(topic_key: str, origin: Origin) -> str:
+    """The topic of what an origin says about a topic whose memory is trusted more.
+
+    >>> topic_of_origin("refund period", Origin.WEB)
+    'refund period (web)'
+    """
+    ending = f" ({origin})"
+    return topic_key[: validation.MAX_NAME_CHARS - len(ending)] + ending
+
+
 async def _once(
     ctx: Context, scope: Scope, draft: MemoryDraft, counted: Exposure, left_out: Collection[str]
 ) -> tuple[Memory, bool]:
@@ -219,7 +273,7 @@ async def _once(
         now = ctx.clock()
         write = revised(known, draft, scope=scope, now=now, left_out=left_out)
         try:
-            if not says_the_same(write.memory, known):
+            if not (is_less_trusted(draft.origin, known.origin) or says_the_same(write.memory, known)):
                 await ctx.store.revise(scope, write, expected_revision=known.revision, at=now)
         except Conflict:
             continue
@@ -230,13 +284,13 @@ async def _once(
 
 
 def _outdated(later: Memory, known: Memory, others: Sequence[Memory], now: datetime) -> list[Memory]:
-    """The other memories of a topic that a revision of `known` supersedes: none while `known` is private or not valid
-    now.
+    """The other memories of a topic that a revision of `known` supersedes: those trusted no more than it; none while
+    `known` is private or not valid now.
     """
     begun = later.valid_from is None or later.valid_from <= now
     if later.visibility is not Visibility.WORKSPACE or not (begun and holds(known, now) and holds(later, now)):
         return []
-    return [one for one in others if holds(one, now)]
+    return [one for one in others if holds(one, now) and not is_less_trusted(later.origin, one.origin)]
 
 
 async def _turns(ctx: Context, reader: Reader, draft: MemoryDraft, ids: Sequence[UUID]) -> tuple[Event, ...]:
@@ -316,7 +370,8 @@ def _is_brief(events: Iterable[Event]) -> bool:
 
 
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
-    memory = memory_of_event(event, ctx.preset.formation) if ctx.preset.admission.admits(draft) else None
+    formed = ctx.preset.admission.admits(draft) and says_anything(event)
+    memory = memory_of_event(event, ctx.preset.formation) if formed else None
     return Entry(event, memory, _tokens(event, memory))
 
 
@@ -324,8 +379,8 @@ def _tokens(event: Event, memory: MemoryWrite | None) -> tuple[str, ...]:
     """The tokens of the event. If the only cue of its memory has the event's whole text, they are those of the cue
     after its heading.
     """
-    if memory is not None and not event.payload and len(memory.cues) == 1 and memory.cues[0].cue.start is None:
-        indexed = memory.cues[0]
+    indexed = memory.cues[0] if memory is not None and len(memory.cues) == 1 else None
+    if indexed is not None and not event.payload and indexed.cue.text == event.text:
         return indexed.tokens[len(analyse(indexed.cue.heading).tokens) :]
     return analyse(searchable_text(event)).tokens
 
@@ -357,6 +412,29 @@ async def update(
             return await ctx.store.revise(reader.scope, write, expected_revision=known.revision, at=ctx.clock())
         except Conflict:
             if expected_revision is not None or attempt == ATTEMPTS:
+                raise
+    raise AssertionError  # not reached: the last attempt returns or raises
+
+
+async def release(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
+    """Remove the flag of an instruction-like memory, which somebody has read and found harmless. A memory without it
+    stays unchanged; one whose text changes later is judged again.
+
+    Raises NotFound, and Conflict as `update` does.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        known = await inspect.get(ctx, reader, memory_id)
+        if not known.flagged:
+            return known
+        if known.superseded_by is not None:
+            raise Conflict(f"memory {memory_id} is superseded by {known.superseded_by}")
+        cues = (await ctx.store.cues(reader, [memory_id])).get(memory_id, ())
+        later = replace(with_flag(known, flagged=False), revision=known.revision + 1)
+        try:
+            write = write_of(later, known, cues)
+            return await ctx.store.revise(reader.scope, write, expected_revision=known.revision, at=ctx.clock())
+        except Conflict:
+            if attempt == ATTEMPTS:
                 raise
     raise AssertionError  # not reached: the last attempt returns or raises
 

@@ -54,6 +54,7 @@ async def rerank(
         ranked.found,
         {**ranked.table, RERANK: column},
         ranked.accepts,
+        outcome_weight=ranking.outcome_weight,
         before=ranked,
     )
 

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import EventDraft, Priority, Role, Severity, least_trusted
+from remembrancer.domain.event import EventDraft, Priority, Role, Severity, is_less_trusted, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.query import Filter
@@ -28,6 +28,7 @@ from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context, every_memory
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.admission.flagging import with_flag
 from remembrancer.policies.admission.formation import memory_of_draft, memory_of_event, own_cue
 from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, rule_text
 from remembrancer.policies.prompts import rules as prompt
@@ -206,10 +207,12 @@ async def _keep(
             for one in evidence
             for kind in (RelationKind.SUPPORTS, RelationKind.DERIVED_FROM)
         ]
+        kept = {one.id for one in before if is_less_trusted(write.memory.origin, one.origin)}
+        edges += [Relation(write.memory.id, one, RelationKind.CONTRADICTS, 1.0, now) for one in kept]
         effect = Effect(
             expected={one.id: one.revision for one in (*evidence, *before)},
             inserted=(write,),
-            superseded=tuple((one.id, write.memory.id) for one in before),
+            superseded=tuple((one.id, write.memory.id) for one in before if one.id not in kept),
             related=tuple(edges),
         )
         try:
@@ -244,7 +247,7 @@ async def _rule(
     )
     formed = memory_of_draft(draft, scope=owner.scope, identifier=identifier, now=now).memory
     memory = replace(
-        formed,
+        with_flag(formed, flagged=formed.flagged or any(one.flagged for one in evidence)),
         occurred_from=min(one.occurred_from for one in evidence),
         occurred_to=max(one.occurred_to for one in evidence),
     )

@@ -17,12 +17,14 @@ from uuid import UUID
 from remembrancer import compose, engine, jobs
 from remembrancer.config import Settings, settings_of
 from remembrancer.domain import validation
+from remembrancer.domain.audit import Touched
 from remembrancer.domain.erasure import Erasure, ErasureSelection
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.listing import MemoryOrder, MemoryPage, MemoryState
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
+from remembrancer.domain.outcome import TaskOutcome, TaskResult
 from remembrancer.domain.query import Filters
 from remembrancer.domain.recall import Floor, Hit, Recall, RecallMode
 from remembrancer.domain.relation import Relation, RelationKind
@@ -31,6 +33,7 @@ from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Caller, Clock, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
@@ -83,7 +86,7 @@ _MODELS: Final = {
     ),
 }
 """For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
-_NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
+_NAMED: Final = ("db", "preset", "index", "encryption_key", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
 MEMORY_ARGUMENTS: Final = (*MemoryDraft.__dataclass_fields__, "events")
 """The names of the arguments of `remember`."""
@@ -122,6 +125,7 @@ class AsyncRemembrancer(View):
         role: str | None = None,
         store: Store | None = None,
         index: str | Index | None = None,
+        encryption_key: str | bytes | None = None,
         embedder: str | Embedder | None = None,
         embedder_before: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
@@ -141,7 +145,9 @@ class AsyncRemembrancer(View):
         reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
         is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
         `embedder_before`: during a change of embedder, the one from before, whose vectors answer until
-        `rem.embedder.switch()`. `queue`: who runs the background jobs; None: as the setting `jobs` says.
+        `rem.embedder.switch()`. `encryption_key`: 32 bytes, 64 hexadecimal digits, or a passphrase, with which an
+        SQLite file is encrypted; a new file is created so. `queue`: who runs the background jobs; None: as the setting
+        `jobs` says.
 
         Models, stores, indexes and queues passed as objects are not closed by `close`. An index belongs to one store.
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
@@ -168,7 +174,9 @@ class AsyncRemembrancer(View):
         before = None if ctx.before is None else ctx.before.embedder
         parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, before, ctx.reranker, ctx.llm, queue)
         owned = tuple(one for one in parts if one is not None and not any(one is other for other in passed))
-        opened = Opened(ctx, queue, owned=owned, background_index=chosen.background_index)
+        opened = Opened(
+            ctx, queue, owned=owned, background_index=chosen.background_index, audit_reads=chosen.audit_reads
+        )
         rem = cls(opened, caller)
         rem._wake_indexer()
         return rem
@@ -231,6 +239,7 @@ class AsyncRemembrancer(View):
 
     # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    audit = View.noun(AsyncAuditApi)
     journal = View.noun(AsyncJournalApi)
     health = View.noun(AsyncHealthApi)
     embedder = View.noun(AsyncEmbedderApi)
@@ -310,7 +319,8 @@ class AsyncRemembrancer(View):
         events: Iterable[Identifier] = (),
     ) -> Memory:
         """Store a memory. With a `topic_key`, it replaces the text of the current memory on that topic: of this scope,
-        or of the level that the preset's topics belong to.
+        or of the level that the preset's topics belong to. If that memory is trusted more than `origin`, it stays: the
+        text is stored beside it, on the topic "TOPIC (ORIGIN)", and contradicts it.
 
         `kind` and `tier`: None means the preset's default. `importance`, `priority`, `tags`, `metadata`: None means
         0.5, 5, and none. If the topic has a memory, None keeps its kind, importance, priority, tags and metadata.
@@ -381,10 +391,10 @@ class AsyncRemembrancer(View):
         """Edit a memory: the given fields change, None clears a field, the others stay. Returns the edited memory.
 
         `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
-        `visibility` are as in `remember`. The previous text is kept as a revision; an edit that changes nothing creates
-        none. Episodes and facts formed from the memory do not change, nor does the journal. `expected_revision`: the
-        `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict if the memory has another
-        revision or is superseded.
+        `visibility` are as in `remember`; `origin`, the source of the changes, can only lower the memory's own. The
+        previous text is kept as a revision; an edit that changes nothing creates none. Episodes and facts formed from
+        the memory do not change, nor does the journal. `expected_revision`: the `revision` that the edit is based on.
+        Raises NotFound, InvalidInput, and Conflict if the memory has another revision or is superseded.
         """
         expected = expected_revision
         if expected is not None:
@@ -407,12 +417,63 @@ class AsyncRemembrancer(View):
         identifier = await self._identified("memory_id", memory_id)
         return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=False))
 
+    async def release(self, memory_id: Identifier) -> Memory:
+        """Remove the flag of an instruction-like memory that somebody has read and found harmless. Returns it.
+
+        Recall then treats it as any other. It is flagged again only if its text changes and tells a language model what
+        to do. A memory without the flag stays unchanged. Raises NotFound, and Conflict if it is superseded.
+        """
+        identifier = await self._identified("memory_id", memory_id)
+        return self._indexed(await engine.record.release(self._ctx, self._reader(), identifier))
+
     async def feedback(self, memory_id: Identifier, verdict: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""
         identifier = await self._identified("memory_id", memory_id)
         return await engine.reinforce.feedback(
             self._ctx, self._reader(), identifier, validation.choice("verdict", verdict, Feedback)
         )
+
+    async def outcome(
+        self,
+        result: TaskResult | str,
+        *,
+        memories: Recall | Iterable[Identifier | Hit] = (),
+        text: str = "",
+        recalls: Iterable[Recall | Identifier] = (),
+        task: str = "",
+        note: str = "",
+        key: str | None = None,
+    ) -> TaskOutcome:
+        """Report the `result` of a task: `success`, `partial` or `failure`. The memories that it used share its credit,
+        which changes their strength and rank. Returns what was recorded.
+
+        `memories`: those that were used. `text`: the task's final text; memories whose ids it cites were used too.
+        `recalls`: the recalls whose blocks the task was given, or ids of kept ones; if no memory is named or cited, the
+        memories in these blocks share half of the credit. `task`, `note`: what the task was, and a remark; at most
+        2,000 characters. With a `key` that this scope has used, nothing changes: returns what was recorded then.
+
+        After a success, memories named or cited count as used: do not `mark` them too. Raises NotFound, InvalidInput,
+        and Conflict if the key has another result; nothing is recorded then.
+        """
+        named = [
+            one.id if isinstance(one, Hit) else await self._identified("memories", one)
+            for one in validation.several("memories", memories)
+            if not (isinstance(one, Hit) and one.journal_only)
+        ]
+        given = [
+            one if isinstance(one, Recall) else await self._identified("recalls", one, "recall")
+            for one in validation.several("recalls", recalls)
+        ]
+        report = engine.outcomes.Report(
+            result=validation.choice("result", result, TaskResult),
+            named=tuple(dict.fromkeys(named)),
+            text=text,
+            recalls=tuple(given),
+            task=task,
+            note=note,
+            key=key,
+        )
+        return await engine.outcomes.outcome(self._ctx, self._reader(), report)
 
     async def mark(
         self, memories: Recall | Iterable[Identifier | Hit], exposure: Exposure | str, *, query: str = ""
@@ -770,8 +831,13 @@ class AsyncRemembrancer(View):
         return await engine.erase.erasures(self._ctx, self.scope, limit=listed(limit))
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
-        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
-        return await engine.exchange.export(self._ctx, self.scope, path_of("path", path), on_rows=on_rows)
+        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows.
+
+        The audit trail, which gets an entry first, stays: it is of this store.
+        """
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await engine.exchange.export(self._ctx, self.scope, file, on_rows=on_rows)
 
     async def export_subject(
         self,
@@ -794,10 +860,9 @@ class AsyncRemembrancer(View):
         others said are left out and listed in `withheld`. The file is an export, which `import_` reads. Raises
         InvalidInput, also if nothing is selected or the file exists, and StoreUnavailable.
         """
-        choice = from_arguments(ErasureSelection, locals())
-        return await engine.exchange.export_subject(
-            self._ctx, self._caller, choice, path_of("path", path), on_rows=on_rows
-        )
+        choice, file = from_arguments(ErasureSelection, locals()), path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await engine.exchange.export_subject(self._ctx, self._caller, choice, file, on_rows=on_rows)
 
     async def backup(self, path: str | Path, *, on_pages: OnPages | None = None) -> BackupReport:
         """Write one state of the whole store, with all its workspaces, to a new file, and check that it is equal.
@@ -805,7 +870,9 @@ class AsyncRemembrancer(View):
         Others may read and write meanwhile. `remembrancer.restore_backup` is the way back. Raises InvalidInput if the
         file exists, StoreUnavailable, and Unsupported if the store has no backups of its own.
         """
-        return await self._ctx.store.backup(path_of("path", path), on_pages=on_pages)
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await self._ctx.store.backup(file, on_pages=on_pages)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none. `dry_run`, the default, only reports what would be added."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from remembrancer import compose, engine
+from remembrancer.domain.audit import Touched
 from remembrancer.facade.view import View, path_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ class AsyncVaultApi(View):
         made, unless learnings were synced from it before: an empty folder would retire them all. Raises InvalidInput
         for that, and for a path that is no folder.
         """
-        return self._indexed(await engine.vault.sync(self._ctx, self._scope, await _files(folder, name, create=True)))
+        report = await engine.vault.sync(self._ctx, self._scope, await _files(folder, name, create=True))
+        if report.written:  # texts left the store; what the sync changed in it is in the audit trail already
+            await self._ctx.store.add_to_trail(self._scope, [Touched(counts={"written": report.written})])
+        return self._indexed(report)
 
     async def check(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
         """Report problems in a vault's files, and what `sync` would do. Writes nothing. Raises InvalidInput if the

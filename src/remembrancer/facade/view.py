@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 from uuid import UUID
@@ -17,7 +18,9 @@ from remembrancer.domain.job import Job
 from remembrancer.domain.query import Filter, Filters, filter_of
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import InvalidInput, NotFound
+from remembrancer.facade.reads import READS, ReadLog, seen_in
 from remembrancer.patterns import pattern
+from remembrancer.ports.audit import CALL
 
 if TYPE_CHECKING:
     from remembrancer.engine.context import Caller, Context
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 Identifier = UUID | str
 R = TypeVar("R")
 _SHORT_ID: Final = pattern(f"[0-9a-fA-F]{{{SHORT_DIGITS},31}}")
+_NOUN: Final = pattern("Async([A-Z][a-z]+)Api")
 MAX_LISTED: Final = 10_000
 """The limit of rows in one listing."""
 
@@ -40,9 +44,20 @@ class Closable(Protocol):
 class Opened:
     """The shared state of all views of one open store."""
 
-    def __init__(self, ctx: Context, queue: JobQueue, *, owned: tuple[Closable, ...], background_index: bool) -> None:
-        """`owned`: objects that `close` closes, last first. Objects that the program passed in are not among them."""
+    def __init__(
+        self,
+        ctx: Context,
+        queue: JobQueue,
+        *,
+        owned: tuple[Closable, ...],
+        background_index: bool,
+        audit_reads: bool = False,
+    ) -> None:
+        """`owned`: objects that `close` closes, last first. Objects that the program passed in are not among them.
+        `audit_reads`: whether reads are in the audit trail.
+        """
         self.ctx = ctx
+        self.reads = ReadLog(ctx.store) if audit_reads else None
         self.queue = queue
         self._owned = owned
         self._background_index = background_index
@@ -86,6 +101,8 @@ class Opened:
     async def close(self) -> None:
         for background in (*self._indexers.values(), *self._arrivals.values()):
             await background.stop()
+        if self.reads is not None:
+            await self.reads.close()
         async with AsyncExitStack() as closing:  # an error while closing one object does not keep the others open
             for one in self._owned:
                 closing.push_async_callback(one.close)
@@ -95,6 +112,15 @@ class Opened:
 
 class View:
     """One caller's view of an open store. Views are cheap; any number may share a store."""
+
+    def __init_subclass__(cls) -> None:
+        """Let each call say in the audit trail which one it is: `recall`; of `AsyncKeysApi`, `keys.create`."""
+        super().__init_subclass__()
+        noun = _NOUN.fullmatch(cls.__name__)
+        for name, method in list(vars(cls).items()):
+            if inspect.iscoroutinefunction(method) and not name.startswith("_") and name != "close":
+                verb = f"{noun[1].lower()}.{name}" if noun else name.rstrip("_")
+                setattr(cls, name, _as_verb(verb, method))
 
     def __init__(self, opened: Opened, caller: Caller) -> None:
         """Internal: use `AsyncRemembrancer.open`."""
@@ -169,6 +195,25 @@ class View:
         get.__annotations__ = {"return": cast("type", api).__name__}
         made: Any = property(get)
         return made
+
+
+def _as_verb(verb: str, method: Callable[..., Coroutine[Any, Any, R]]) -> Callable[..., Coroutine[Any, Any, R]]:
+    """The method as the act of `verb`, unless another call or a job makes use of it."""
+
+    @wraps(method)
+    async def call(self: View, *args: Any, **kwargs: Any) -> R:
+        if CALL.get() is not None:
+            return await method(self, *args, **kwargs)
+        before = CALL.set((verb, self._ctx.clock))
+        try:
+            answer = await method(self, *args, **kwargs)
+            if verb in READS and self._opened.reads is not None:
+                await self._opened.reads.add(self._scope, seen_in(answer))
+        finally:
+            CALL.reset(before)
+        return answer
+
+    return call
 
 
 def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any) -> R:

@@ -48,6 +48,8 @@ _MOVING: Final[dict[str, type[np.generic]]] = {
     "retrieved": np.int32,
     "shown": np.int32,
     "used": np.int32,
+    "worked": np.float32,
+    "failed": np.float32,
 }
 """Fields that can change while `revision` stays the same."""
 
@@ -143,6 +145,8 @@ class MemoryColumns:
             stability=column("stability", np.float32),
             reviewed_at=column("last_reviewed_at", np.int64),
             level=self._levels(slots),
+            worked=column("worked", np.float32),
+            failed=column("failed", np.float32),
             exposed={exposure: column(exposure.value, np.int32) for exposure in Exposure},
             exposed_at={exposure: column(f"last_{exposure}_at", np.int64) for exposure in Exposure},
         )

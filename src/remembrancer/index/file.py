@@ -2,7 +2,7 @@
 
 A file has a prefix (`_PREFIX`), a header (JSON in UTF-8), and the arrays, each of which begins at a multiple of 4,096
 bytes. Room follows each array, so that rows can be appended in memory. Header and arrays have checksums. Numbers are
-little-endian.
+little-endian. The file of an encrypted store is sealed as a whole: it is read into memory of the process.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import mmap
 import struct
 import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT: Final = 3
+    from remembrancer.ports.sealing import Sealer
+
+FORMAT: Final = 4
 """Raised when an array changes its meaning, or a migration changes what is stored: files of another format are not
 read.
 """
@@ -51,9 +54,11 @@ class Stored:
     table: Mapping[str, Any]
 
 
-def write(path: Path, arrays: Mapping[str, GrowingArray[Any]], table: Mapping[str, Any]) -> None:
+def write(
+    path: Path, arrays: Mapping[str, GrowingArray[Any]], table: Mapping[str, Any], sealer: Sealer | None = None
+) -> None:
     """Write a file that only its owner can read. `table` is JSON. A power cut may damage the file, which the checksums
-    tell.
+    tell. `sealer`: seal the contents.
 
     Raises FileExistsError if it exists, OSError.
     """
@@ -77,33 +82,51 @@ def write(path: Path, arrays: Mapping[str, GrowingArray[Any]], table: Mapping[st
     begin = _first_array(len(header))
     path.touch(mode=0o600, exist_ok=False)
     with path.open("wb") as file:
-        file.write(_PREFIX.pack(_MAGIC, len(header), zlib.crc32(header)))
-        file.write(header)
-        for section, array in zip(sections, arrays.values(), strict=True):
-            file.seek(begin + section["at"])
-            file.write(np.ascontiguousarray(array.values).data)
-        file.truncate(begin + at)
+        if sealer is None:
+            _write_contents(file, header, begin, sections, arrays)
+            file.truncate(begin + at)
+        else:
+            contents = BytesIO(bytes(begin + at))
+            _write_contents(contents, header, begin, sections, arrays)
+            for part in sealer.seal(contents.getbuffer()):
+                file.write(part)
 
 
-def read(path: Path) -> Stored:
-    """Map a file into memory. What is changed in the arrays stays in this process. Raises BadIndexFile."""
+def _write_contents(
+    file: IO[bytes],
+    header: bytes,
+    begin: int,
+    sections: Sequence[Mapping[str, Any]],
+    arrays: Mapping[str, GrowingArray[Any]],
+) -> None:
+    file.write(_PREFIX.pack(_MAGIC, len(header), zlib.crc32(header)))
+    file.write(header)
+    for section, array in zip(sections, arrays.values(), strict=True):
+        file.seek(begin + section["at"])
+        file.write(np.ascontiguousarray(array.values).data)
+
+
+def read(path: Path, sealer: Sealer | None = None) -> Stored:
+    """Map a file into memory, or open what `sealer` sealed. What is changed in the arrays stays in this process. Raises
+    BadIndexFile.
+    """
     try:
         with path.open("rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-    except (OSError, ValueError) as error:  # ValueError: an empty file
+            contents = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if sealer is None else sealer.open(file)
+    except (OSError, ValueError) as error:  # ValueError: an empty file, or one that was not sealed so
         raise BadIndexFile(str(error)) from error
     try:
-        return _stored(mapped)
+        return _stored(contents)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise BadIndexFile(f"its header has another form ({error})") from error
 
 
-def _stored(mapped: mmap.mmap) -> Stored:
-    header = _header(mapped)
-    begin = _first_array(_PREFIX.unpack_from(mapped)[1])
-    if len(mapped) != begin + header["size"]:
-        raise BadIndexFile(f"{len(mapped)} bytes instead of {begin + header['size']}")
-    whole = np.frombuffer(mapped, dtype=np.uint8)
+def _stored(contents: mmap.mmap | bytearray) -> Stored:
+    header = _header(contents)
+    begin = _first_array(_PREFIX.unpack_from(contents)[1])
+    if len(contents) != begin + header["size"]:
+        raise BadIndexFile(f"{len(contents)} bytes instead of {begin + header['size']}")
+    whole = np.frombuffer(contents, dtype=np.uint8)
     arrays: dict[str, GrowingArray[Any]] = {}
     for section in header["arrays"]:
         kind, (length, *width) = np.dtype(section["type"]), section["shape"]
@@ -127,7 +150,7 @@ def checksum(rows: NDArray[Any]) -> int:
     return zlib.crc32(octets[len(octets) // 8 * 8 :].tobytes(), zlib.crc32(sums.tobytes()))
 
 
-def _header(mapped: mmap.mmap) -> dict[str, Any]:
+def _header(mapped: mmap.mmap | bytearray) -> dict[str, Any]:
     if sys.byteorder != "little":
         raise BadIndexFile("this machine is not little-endian")
     if len(mapped) < _PREFIX.size:

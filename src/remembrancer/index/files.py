@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from remembrancer.domain.scope import Scope
+from remembrancer.durable import sync_folder
 from remembrancer.index import file
 from remembrancer.index.file import BadIndexFile
 from remembrancer.index.workspace import WorkspaceIndex
@@ -19,6 +20,7 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.ports.changes import ChangeFeed, WorkspaceState
+    from remembrancer.ports.sealing import Sealer
 
 _log = logging.getLogger("remembrancer")
 SUFFIX: Final = ".index"
@@ -44,8 +46,10 @@ class IndexFolder:
     file is written under another name first (`.partial`), then renamed.
     """
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, sealer: Sealer | None = None) -> None:
+        """`sealer`: seals the files of an encrypted store."""
         self._store = store.absolute()  # the folder of the process may change
+        self._sealer = sealer
 
     def read(
         self, feed: ChangeFeed, scope: Scope, model: str | None, state: WorkspaceState, *, scanned: int
@@ -56,7 +60,7 @@ class IndexFolder:
             return None
         token = feed.index_token(scope, model) or b""
         try:
-            stored = file.read(path)
+            stored = file.read(path, self._sealer)
             _require_table(stored.table, token=token.hex(), of=[scope.workspace, model], erasures=state.erasures)
         except BadIndexFile as error:
             _log.warning("%s is not read, and written anew: %s", path, error)
@@ -73,17 +77,20 @@ class IndexFolder:
         partial = path.with_name(f"{path.name}.{token.hex()[:8]}{PARTIAL}")
         table = {**stored.table, "token": token.hex(), "of": [scope.workspace, model]}
         try:
-            file.write(partial, stored.arrays, table)
+            file.write(partial, stored.arrays, table, self._sealer)
         except OSError:
             partial.unlink(missing_ok=True)
             raise
         return Written(partial, path, token, erasures)
 
     def delete(self, scope: Scope, *, before: int) -> None:
-        """Delete the files of a workspace that lack the erasure `before`, complete or not. Raises OSError."""
+        """Delete the files of a workspace that lack the erasure `before`, complete or not, so that a power cut does not
+        bring them back. Raises OSError.
+        """
         while found := list(self._found(scope, before)):  # again: another process may have renamed one meanwhile
             for path in found:
                 path.unlink(missing_ok=True)
+        sync_folder(self._store.parent)  # also if another process deleted them, and was killed before this
 
     def _delete_abandoned(self, path: Path) -> None:
         """Delete what processes left that were killed while they wrote this file."""

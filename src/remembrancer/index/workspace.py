@@ -578,7 +578,7 @@ class WorkspaceIndex:
         return len(distinct(self._memory_of_cue.values[waiting])) if waiting.any() else 0
 
 
-_CONTEXT_MEMORY: Final = ChangedMemory._make((UUID(int=0), 0, *[""] * 8, *[0] * 8, *[0.0] * 4, *[0] * 4, (), {}, ()))
+_CONTEXT_MEMORY: Final = ChangedMemory._make((UUID(int=0), 0, *[""] * 8, *[0] * 8, *[0.0] * 4, *[0] * 6, (), {}, ()))
 """The memory that stands for those of all context, which is never returned."""
 
 

@@ -30,6 +30,7 @@ ERASED_ROWS: Final = {
     "relations": "relations",
     "exposures": "records of use",
     "reviews": "reviews",
+    "credits": "shares in outcomes",
     "audit": "lines of the audit log",
     "priority_changes": "changes of priority",
     "streams": "streams that are empty now",
@@ -79,6 +80,11 @@ def below_threshold(recall: Recall) -> str:
     """The number of memories that the relevance threshold keeps out of an answer, and their best score."""
     several = counted(len(recall.below_threshold), "memory")
     return f"{several} below the relevance threshold, at best {recall.below_threshold[0].score:.3f}"
+
+
+def flagged_held_back(recall: Recall) -> str:
+    """The number of memories that are held back because their text tells a language model what to do."""
+    return f"{counted(recall.flagged_held_back, 'instruction-like memory')} of tools, the web or imports held back"
 
 
 def told(memory: Memory | MemoryOut) -> str:

@@ -6,12 +6,14 @@ import logging
 from collections.abc import Collection
 from dataclasses import replace
 
+from remembrancer.domain.audit import Door
 from remembrancer.domain.job import Job, Run
 from remembrancer.engine.erase import purge
-from remembrancer.errors import RemembrancerError, StoreUnavailable
+from remembrancer.errors import RemembrancerError, StoreUnavailable, without_words
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.sweeps import BrokenOff, JobReport, NotDue, Sweeper, counted, jobs_of
 from remembrancer.policies.schedule import UNHURRIED
+from remembrancer.ports.audit import acting, calling
 
 _log = logging.getLogger("remembrancer")
 
@@ -54,14 +56,15 @@ async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> JobRepo
     started_at = ctx.clock()
     error = ""
     try:
-        report = await sweeper.run(job, force=force)
+        with acting(door=Door.JOB), calling(job.value, ctx.clock):
+            report = await sweeper.run(job, force=force)
     except StoreUnavailable:
         raise
     except RemembrancerError as failure:
         error = str(failure)
         report = BrokenOff(reason=error)
     except Exception as failure:  # noqa: BLE001  a fault of ours in one job must not keep the others from running
-        _log.exception("the job %s broke off", job.value)
+        _log.error("the job %s broke off", job.value, exc_info=without_words(failure))
         error = f"{type(failure).__name__}: {failure}"
         report = BrokenOff(reason=error)
     numbers = counted(report)

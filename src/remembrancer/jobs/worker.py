@@ -12,11 +12,13 @@ from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from remembrancer.domain.audit import PROCESS
 from remembrancer.domain.job import Job
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.jobs.embedded import EmbeddedQueue
 from remembrancer.jobs.maintenance import run_job
 from remembrancer.jobs.sweeps import BrokenOff, JobReport, Sweeper, jobs_of
+from remembrancer.ports.audit import acting
 
 if TYPE_CHECKING:
     from remembrancer.ports.job_queue import JobQueue, PutSweep
@@ -121,7 +123,8 @@ class _Worker:
         try:
             # The index is also put when cues arrive, before it is due.
             if job is Job.INDEX or await self._is_due(sweeper, job):
-                self._tell(job, await run_job(sweeper, job))
+                with acting(principal=PROCESS, name=None):  # whoever began the worker, nobody asked for this run
+                    self._tell(job, await run_job(sweeper, job))
         except Exception as error:  # noqa: BLE001  outermost handler: the next round finds the same work
             self._trouble(job, error)
 

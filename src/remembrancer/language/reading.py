@@ -13,11 +13,13 @@ from typing import Final
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import LexicalQuery, QuestionKind
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
 from remembrancer.language.detection import ENGLISH, languages_of, without_function_words
 from remembrancer.language.english.answer_types import asked_for
 from remembrancer.language.english.frames import core
 from remembrancer.language.english.people import people
+from remembrancer.language.english.prompts import question_in
 from remembrancer.language.english.question_kinds import kind_of
 from remembrancer.language.english.small_talk import is_small_talk
 from remembrancer.language.english.speakers import role_of, roles_in_first_person, roles_left_out
@@ -204,11 +206,21 @@ def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) 
     return set(analyse(roles_left_out(untimed)).terms) - people_terms - set(analyse(_HAPPENING).terms)
 
 
+def part_that_asks(text: str) -> str:
+    """The text without what a recall inserted; of a long one, only the part that asks, if anything shows it."""
+    own = without_recalled(text) or text
+    if len(own) <= LONG_QUESTION_WORDS or _length(own) <= LONG_QUESTION_WORDS:
+        return own
+    return question_in(own, _length) or own
+
+
 def salient_part(question: str) -> str:
-    """The question itself; of a long prompt, its last questions, or else its last sentences.
+    """The question itself, without what a recall inserted; of a long prompt, the part that asks (`question_in`), or
+    else its last questions, or its last sentences.
 
     Otherwise an agent that puts its instructions before the question would search for these instructions.
     """
+    question = part_that_asks(question)
     if len(question) <= LONG_QUESTION_WORDS or _length(question) <= LONG_QUESTION_WORDS:
         return question.strip()
     sentences = [sentence.strip() for sentence in _SENTENCE.split(question) if sentence.strip()]

@@ -139,6 +139,8 @@ class ChangedMemory(NamedTuple):
     retrieved: int
     shown: int
     used: int
+    worked: float
+    failed: float
     tags: tuple[str, ...]
     metadata: Mapping[str, JsonValue]
     cues: Sequence[ChangedCue]

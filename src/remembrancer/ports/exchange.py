@@ -27,6 +27,7 @@ from remembrancer.domain.flat import Flat
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
+from remembrancer.domain.outcome import Credit, CreditBasis, TaskResult
 from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
@@ -50,6 +51,8 @@ _MAX_USES: Final = 2**31 - 1
 _LEAST_DAYS: Final = 1e-6
 _MOST_DAYS: Final = 1e9
 """The greatest stability in days: more than any review gives, and within the limits of `States`."""
+_MOST_EVIDENCE: Final = 1e6
+"""The greatest evidence for or against a memory: more than any number of outcomes gives."""
 _UNIT_TOLERANCE: Final = 0.01
 _LARGEST_COSINE: Final = (1 + _UNIT_TOLERANCE) ** 2 + 0.003
 """The greatest accepted cosine. It is slightly above 1, because stored vectors are rounded."""
@@ -137,9 +140,9 @@ class VectorRecord:
 TextRecord = CueRecord | VectorRecord | Revision | PastState
 """The text and fields of one past revision of a memory."""
 
-HistoryRecord = Relation | Exposed | Review | Audited | HealthSnapshot
+HistoryRecord = Relation | Exposed | Review | Credit | Audited | HealthSnapshot
 """The history of memories. These rows have no id: an exposure is identified by its memory, kind and time, a review by
-its memory and time, an audit line by all its fields.
+its memory and time, a credit by its memory and outcome, an audit line by all its fields.
 """
 
 Record = Event | ArchivedRecord | PriorityChange | StreamRecord | MemoryRecord | TextRecord | HistoryRecord
@@ -371,6 +374,8 @@ def _any_text(argument: str, value: object) -> str:
 
 _days: Final = _number(_LEAST_DAYS, _MOST_DAYS)
 _difficulty: Final = _number(1.0, 10.0)
+_share: Final = _number(1e-6, 1.0)
+_evidence: Final = _number(0.0, _MOST_EVIDENCE)
 _percent: Final = _optional(_number(0.0, 100.0))
 
 
@@ -450,9 +455,9 @@ def _vector(*, dim: int, **fields: Any) -> VectorRecord:
 # ── the table of fields ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _fields(names: str, check: _Check) -> tuple[_Field, ...]:
-    """One field with this check for each of the blank-separated names."""
-    return tuple(_Field(name, check) for name in names.split())
+def _fields(names: str, check: _Check, *, missing: JsonValue = None) -> tuple[_Field, ...]:
+    """One field with this check for each of the blank-separated names. `missing`: as of a field."""
+    return tuple(_Field(name, check, missing=missing) for name in names.split())
 
 
 def _inside(owner: str, *fields: _Field) -> tuple[_Field, ...]:
@@ -491,6 +496,7 @@ _USAGE: Final = (
     _Field("helped", _whole(0)),
     _Field("unhelpful", _whole(0), missing=0),
     _Field("harmed", _whole(0)),
+    *_fields("worked failed", _evidence, missing=0.0),
     *_fields("last_retrieved_at last_shown_at last_used_at", _optional(_moment)),
 )
 _STRENGTH: Final = (
@@ -677,6 +683,25 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
             *_fields("difficulty_before difficulty", _difficulty),
             _Field("by", validation.name),
         ),
+    ),
+    _Shape(
+        "credit",
+        Credit,
+        (
+            _MEMORY_ID,
+            _Field("outcome_id", validation.identifier),
+            _AT,
+            _Field("result", _choice(TaskResult)),
+            _Field("basis", _choice(CreditBasis)),
+            _Field("share", _share),
+            *_inside("scope", *_SCOPE),
+            _Field("recall_id", _optional(validation.identifier)),
+            *_fields("task note", _text_or_empty),
+            *_fields("worked_before worked failed_before failed", _evidence),
+            *_fields("confidence_before confidence", validation.fraction),
+            *_fields("stability_before stability", _days),
+        ),
+        scope="scope",
     ),
     _Shape("audit", Audited, (_MEMORY_ID, _Field("action", validation.name), _REASON, _AT)),
     _Shape(

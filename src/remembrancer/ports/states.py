@@ -28,6 +28,8 @@ def states_of(memories: Sequence[Memory]) -> States:
         stability=np.array([strength.stability for strength in strengths], dtype=np.float32),
         reviewed_at=np.array([microseconds(strength.last_reviewed_at) for strength in strengths], dtype=np.int64),
         level=np.array([level_of(memory.scope) for memory in memories], dtype=np.int32),
+        worked=np.array([usage.worked for usage in usages], dtype=np.float32),
+        failed=np.array([usage.failed for usage in usages], dtype=np.float32),
         exposed={
             exposure: np.array([exposures(usage, exposure)[0] for usage in usages], dtype=np.int32)
             for exposure in Exposure

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from remembrancer.ports.access import Access
+from remembrancer.ports.audit import AuditTrail
 from remembrancer.ports.embeddings import Embeddings
 from remembrancer.ports.erasure import Erasures
 from remembrancer.ports.index_files import IndexFiles
@@ -19,6 +20,7 @@ from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
+from remembrancer.ports.outcomes import TaskOutcomes
 from remembrancer.ports.recalls import Recalls
 from remembrancer.ports.retention import RetentionRecords
 from remembrancer.ports.reviews import Reviews
@@ -36,9 +38,11 @@ class Store(
     Memories,
     Embeddings,
     Reviews,
+    TaskOutcomes,
     Jobs,
     Access,
     Erasures,
+    AuditTrail,
     RetentionRecords,
     Recalls,
     IndexFiles,

@@ -24,21 +24,46 @@ OnPages = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupReport:
-    """The file of a backup: its path, how many rows it holds, of all workspaces, and its size."""
+    """The file of a backup: its path, how many rows it holds, of all workspaces, and its size. `sealed`: each row is
+    encrypted under a key of its own, which an erasure destroys.
+    """
 
     path: str
     rows: int
     bytes: int
+    sealed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """The restored store. `set_aside`: the new path of the store that was there before; None if there was none."""
+    """The restored store. `set_aside`: the new path of the store that was there before; None if there was none.
+    `unreadable`: the rows of a sealed backup whose keys erasures have destroyed, with the rows that refer to them.
+    """
 
     path: str
     rows: int
     bytes: int
     set_aside: str | None
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionStatus:
+    """Whether a store's file is encrypted. `cipher`: None if it is not. `plain_copies`: the names of copies beside it,
+    made by migrations and restorations, which are not encrypted.
+    """
+
+    path: str
+    cipher: str | None
+    plain_copies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionReport(EncryptionStatus):
+    """A store that was written anew, and its size."""
+
+    rows: int
+    bytes: int
 
 
 OnMoved = Callable[[str, int, int], None]

@@ -7,6 +7,7 @@ from typing import Final
 
 from remembrancer.domain.event import Severity
 from remembrancer.domain.memory import PINNED
+from remembrancer.domain.recall import FlaggedRecall
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.admission.admission import Admission
 from remembrancer.policies.admission.encoding import Encoding
@@ -33,6 +34,11 @@ STATE: Final = (
 )
 """The terms that do not depend on the question. Their weights are small: they only decide between nearly equal
 candidates.
+"""
+
+OUTCOME_WEIGHT: Final = 0.2
+"""Enough to exchange memories that fit a question about equally well: one failed task lowers a score by a fifteenth,
+any number of them by less than a fifth (docs/decisions/0067-outcomes.md).
 """
 
 DEFAULT: Final = Preset(
@@ -102,6 +108,7 @@ DEFAULT: Final = Preset(
         rerank=32,
         rerank_weight=0.5,
         preference_weight=0.15,
+        outcome_weight=OUTCOME_WEIGHT,
         threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.2, evidence_first_stage=0.14, then=0.5),
     ),
     # A message resembles what matters to it in meaning more than in words, and the signals of neighbouring turns were
@@ -125,6 +132,7 @@ DEFAULT: Final = Preset(
             late_interaction=100,
             # Less than for questions: an answer has four hits.
             preference_weight=0.1,
+            outcome_weight=OUTCOME_WEIGHT,
             threshold=RelevanceThreshold(
                 similarity=0.25, coverage=0.5, evidence=0.25, evidence_first_stage=0.25, then=0.7
             ),
@@ -151,5 +159,7 @@ DEFAULT: Final = Preset(
     # Half of the evidence of a list has a rank after the fifth.
     limits=Limits(listed=20),
     pinned_tag=PINNED,
+    # 1 in 1,000 benign texts of tools is flagged (docs/decisions/0066-poisoned-memory.md).
+    flagged=FlaggedRecall.HOLD_BACK,
     renderer=Block(),
 )

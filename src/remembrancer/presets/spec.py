@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from remembrancer.domain import validation
+from remembrancer.domain.memory import FLAGGED
 from remembrancer.domain.query import QuestionKind
-from remembrancer.domain.recall import RecallMode, Renderer
+from remembrancer.domain.recall import FlaggedRecall, RecallMode, Renderer
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission.admission import Admission
@@ -145,6 +146,8 @@ class Preset:
       learnings shared more widely. `retention`: events archived. `schedule`: the interval of each of these.
     - `pinned_tag`: memories with this tag are pinned: they are in every answer, separate from the hits, and do not
       fade. None: the preset has no pinned memories.
+    - `flagged`: what recall does with memories of tools, the web and imports that tell a language model what to do:
+      keep, lower or hold_back.
     - `marks_recalled`: whether a recall counts its hits as retrieved, unless its caller says otherwise.
     - `nudge_after`: after how many events of an agent without a `memory.updated` it gets a reminder.
     """
@@ -177,6 +180,7 @@ class Preset:
     retention: Retention | None = None
     schedule: Schedule = field(default_factory=Schedule)
     pinned_tag: str | None = None
+    flagged: FlaggedRecall = FlaggedRecall.KEEP
     marks_recalled: bool = False
     nudge_after: int = 60
     renderer: Renderer
@@ -224,6 +228,11 @@ class Preset:
             allowed = f"{RecallMode.QUESTION}: preset {self.name} has no ranking for messages"
             raise InvalidInput("mode", RecallMode.MESSAGE, allowed)
         return self.messages
+
+    @property
+    def hidden_tags(self) -> frozenset[str]:
+        """Tags of memories that search returns only if the filter names them."""
+        return frozenset({FLAGGED}) if self.flagged is FlaggedRecall.HOLD_BACK else frozenset()
 
     @property
     def hidden_kinds(self) -> frozenset[str]:

@@ -26,6 +26,7 @@ from __future__ import annotations
 from remembrancer.testing.contract import (
     access,
     archive,
+    audit,
     before,
     candidates,
     changes,
@@ -38,6 +39,7 @@ from remembrancer.testing.contract import (
     journal,
     memories,
     notifications,
+    outcomes,
     past,
     priorities,
     reading,
@@ -98,6 +100,10 @@ class ReviewsSuite(reviews.ReviewContract):
     """The role `ports.reviews.Reviews`."""
 
 
+class OutcomesSuite(outcomes.OutcomeContract):
+    """The role `ports.outcomes.TaskOutcomes`."""
+
+
 class JobsSuite(jobs.JobsContract, jobs.SpendingContract):
     """The role `ports.jobs.Jobs`."""
 
@@ -108,6 +114,10 @@ class AccessSuite(access.AccessContract):
 
 class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasing.ReceiptContract):
     """The role `ports.erasure.Erasures`."""
+
+
+class AuditSuite(audit.AuditContract):
+    """The role `ports.audit.AuditTrail`."""
 
 
 class RetentionSuite(
@@ -151,9 +161,11 @@ class StoreContract(
     MemoriesSuite,
     EmbeddingsSuite,
     ReviewsSuite,
+    OutcomesSuite,
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    AuditSuite,
     RetentionSuite,
     RecallsSuite,
     IndexFilesSuite,

@@ -84,7 +84,7 @@ def test_it_has_their_importance(make: Callable[[], Store]) -> None:
         strength=Strength(importance=0.9, priority=8, confidence=0.9, usage=Usage(retrieved=2, helped=1)),
         tags=("db",),
     )
-    heard = replace(IS, origin=Origin.TOOL, tags=("staging",), strength=Strength(confidence=0.3))
+    heard = replace(IS, origin=Origin.ASSISTANT, tags=("staging",), strength=Strength(confidence=0.3))
 
     async def steps(life: Life) -> Memory:
         return await consolidated(life)
@@ -93,7 +93,7 @@ def test_it_has_their_importance(make: Callable[[], Store]) -> None:
     strength = memory.strength
     assert (strength.importance, strength.priority, strength.usage.retrieved) == (0.9, 8, 2)
     assert strength.confidence == pytest.approx(1.7 / 3)
-    assert (memory.origin, memory.tags, memory.tier) == (Origin.TOOL, ("db", "staging"), Tier.SEMANTIC)
+    assert (memory.origin, memory.tags, memory.tier) == (Origin.ASSISTANT, ("db", "staging"), Tier.SEMANTIC)
     assert (memory.occurred_from, memory.occurred_to) == (NOW, NOW + 2 * HOUR)
 
 

@@ -34,7 +34,7 @@ BRIEF = replace(
 LONG = replace(
     a_note("Run the linter before you commit, and fix all what it finds!", at=NOW + HOUR),
     strength=Strength(importance=0.4, usage=Usage(retrieved=3, used=1, last_retrieved_at=NOW + HOUR)),
-    origin=Origin.TOOL,
+    origin=Origin.ASSISTANT,
     tags=("lint",),
 )
 OTHER = a_note("Reviews come before merges")
@@ -55,7 +55,7 @@ def test_near_duplicates_are_merged_into_the_more_important(make: Callable[[], S
     assert statuses == [Status.ACTIVE, Status.COMPACTED, Status.ACTIVE]
     assert (kept.text, kept.status, kept.revision) == (LONG.text, Status.ACTIVE, 2)
     assert (kept.occurred_from, kept.occurred_to) == (NOW, NOW + HOUR)
-    assert (kept.origin, kept.tags) == (Origin.TOOL, ("lint",))
+    assert (kept.origin, kept.tags) == (Origin.ASSISTANT, ("lint",))
 
 
 def test_counts_are_added_and_its_importance_kept(make: Callable[[], Store]) -> None:

@@ -130,3 +130,43 @@ def test_a_preset_cannot_order_hits_in_two_ways() -> None:
     settings: dict[str, Any] = {"near_equals": True, "diversity": Mmr()}
     with pytest.raises(InvalidInput, match=r"^near_equals: True .*false, where diversity"):
         Ranking(score=Signal("similarity"), **settings)
+
+
+TRUE: str = "The spare key of the cabin is with Fergus from the bakery"
+FALSE: str = "The spare key of the cabin is with Rowan from the bakery, spare key of cabin"
+KEY_QUESTION: str = "Who has the spare key of the cabin?"
+
+
+def test_a_trusted_text_comes_before_the_output_of_a_tool_that_says_nearly_the_same(rem: Remembrancer) -> None:
+    say(rem, TRUE, "Ann")
+    rem.observe(FALSE, role="tool", session="shell", occurred_at=BEGUN + timedelta(days=1))
+    rem.jobs.index_now()
+    assert texts(rem.recall(KEY_QUESTION)) == [TRUE, FALSE]
+
+
+def test_a_text_of_another_user_keeps_its_place_before_one_that_says_nearly_the_same(rem: Remembrancer) -> None:
+    say(rem, TRUE, "Ann")
+    say(rem, FALSE, "Bob", minutes=1440, session="other")
+    rem.jobs.index_now()
+    assert texts(rem.recall(KEY_QUESTION)) == [FALSE, TRUE]
+
+
+def test_a_tool_that_repeats_itself_does_not_fill_the_answer(rem: Remembrancer) -> None:
+    say(rem, "Fergus keeps a key for the cabin", "Ann")
+    for number in range(30):
+        text = f"The spare key of the cabin is with Rowan of SecureHold. Entry {number}"
+        rem.observe(text, role="tool", session=f"s{number}", occurred_at=BEGUN + timedelta(days=number))
+    rem.jobs.index_now()
+    answer = rem.recall(KEY_QUESTION, limit=3)
+    assert len(answer) == 3
+    assert "Fergus keeps a key for the cabin" in texts(answer)
+
+
+def test_repetitions_of_a_tool_take_the_room_that_is_left_in_order_of_score(rem: Remembrancer) -> None:
+    for number in range(3):
+        text = f"The spare key of the cabin is with Rowan of SecureHold. Entry {number}"
+        rem.observe(text, role="tool", session=f"s{number}", occurred_at=BEGUN + timedelta(days=number))
+    rem.jobs.index_now()
+    answer = rem.recall(KEY_QUESTION, limit=3)
+    assert len(answer) == 3
+    assert [hit.score for hit in answer] == sorted((hit.score for hit in answer), reverse=True)

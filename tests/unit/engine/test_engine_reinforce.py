@@ -18,7 +18,11 @@ def memory(rem: Remembrancer) -> Memory:
 
 @pytest.mark.parametrize(
     ("said", "confidence", "usage"),
-    [("helpful", 0.6, Usage(helped=1)), ("unhelpful", 0.4, Usage(unhelpful=1)), ("harmful", 0.2, Usage(harmed=1))],
+    [
+        ("helpful", 0.6, Usage(helped=1, worked=1.0)),
+        ("unhelpful", 0.4, Usage(unhelpful=1)),
+        ("harmful", 0.2, Usage(harmed=1, failed=1.0)),
+    ],
 )
 def test_feedback_is_kept(rem: Remembrancer, memory: Memory, said: str, confidence: float, usage: Usage) -> None:
     strength = rem.feedback(memory.id, said)

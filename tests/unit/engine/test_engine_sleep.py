@@ -201,7 +201,7 @@ def test_a_summary_has_the_time_and_the_importance_of_its_rows(make: Callable[[]
     used = replace(
         RENT,
         strength=Strength(importance=0.9, importance_floor=0.8, confidence=0.75, usage=Usage(retrieved=3)),
-        origin=Origin.WEB,
+        origin=Origin.ASSISTANT,
         tags=("home",),
         metadata={"project": "x", "part": 1},
     )
@@ -221,7 +221,7 @@ def test_a_summary_has_the_time_and_the_importance_of_its_rows(make: Callable[[]
     strength = memory.strength
     assert (strength.importance, strength.importance_floor, strength.confidence) == (0.9, 0.8, 0.5)
     assert strength.usage.retrieved == 5
-    assert (memory.origin, set(memory.tags)) == (Origin.WEB, {"home", "drinks"})
+    assert (memory.origin, set(memory.tags)) == (Origin.ASSISTANT, {"home", "drinks"})
     assert memory.metadata == {"project": "x", SUMMARY_OF: f"{TEA.id},{RENT.id}", "summarised_by": AAAK}
 
 

@@ -21,6 +21,7 @@ from mcp_types import Tool
 from remembrancer import AsyncRemembrancer
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Origin, Role, Severity
+from remembrancer.domain.outcome import TaskResult
 from remembrancer.domain.strength import Feedback
 from remembrancer.errors import PermissionDenied
 from remembrancer.interfaces.mcp import parameters
@@ -143,7 +144,7 @@ def test_the_descriptions_and_schemas_of_all_tools_are_short() -> None:
 @pytest.mark.parametrize(
     ("parameter", "choices"),
     [
-        (parameters.Verdict, set(Feedback)),
+        (parameters.Verdict, {*Feedback, *TaskResult}),
         (parameters.SeverityName, set(Severity)),
         (parameters.SpeakerRole, set(Role) - {Role.SYSTEM}),
         (parameters.Whose, set(Origin) - {Origin.SYSTEM, Origin.IMPORT}),

@@ -87,9 +87,15 @@ def test_feedback_moves_confidence_as_worked_out(row: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("said", list(Feedback))
-def test_feedback_moves_nothing_but_confidence_and_its_counts(said: Feedback) -> None:
+def test_feedback_moves_nothing_but_confidence_its_counts_and_evidence(said: Feedback) -> None:
     after = after_feedback(STRENGTH, said, FeedbackSteps()).strength
-    assert replace(after, confidence=0.5, usage=replace(after.usage, helped=0, unhelpful=0, harmed=0)) == STRENGTH
+    usage = replace(after.usage, helped=0, unhelpful=0, harmed=0, worked=0.0, failed=0.0)
+    assert replace(after, confidence=0.5, usage=usage) == STRENGTH
+
+
+def test_a_helpful_or_harmful_rating_is_one_observation_and_an_unhelpful_one_is_none() -> None:
+    usages = [told(STRENGTH, FeedbackSteps(), said).strength.usage for said in Feedback]
+    assert [(usage.worked, usage.failed) for usage in usages] == [(1.0, 0.0), (0.0, 0.0), (0.0, 1.0)]
 
 
 def test_harm_weighs_more_than_help() -> None:

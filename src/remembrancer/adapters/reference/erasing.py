@@ -15,8 +15,10 @@ from remembrancer.domain import erasure
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.journal import searchable_text
+from remembrancer.domain.kept import KeptRecall
 from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, ReplyNotStored
 from remembrancer.domain.scope import Scope
@@ -89,17 +91,14 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
             counts["replies"] += isinstance(held.answered, Reply)
             rows.claims[key] = Held(held.claim, ReplyNotStored(held.answered.status, erased=True))
     choice = receipt.asked
-    _drop(
-        rows.recalls,
-        lambda one: (
-            bool(choice.parts)
-            and choice.parts.keys() <= set(erasure.SCOPE_PARTS)
-            and all(getattr(one.scope, part) == value for part, value in choice.parts.items())
-            and (choice.before is None or one.at < choice.before)
-        ),
-        counts,
-        "kept_recalls",
-    )
+
+    def was_asked_in(one: KeptRecall | Credit) -> bool:
+        parts = choice.parts
+        within = bool(parts) and all(getattr(one.scope, part, None) == value for part, value in parts.items())
+        return within and (choice.before is None or one.at < choice.before)
+
+    _drop(rows.recalls, was_asked_in, counts, "kept_recalls")
+    _drop(rows.credits, was_asked_in, counts, "credits")
     words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
     counts["quotations"] += _redact(rows, erasure.quoter(texts, words.__contains__, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
@@ -107,6 +106,7 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
         "past_states",
         "kept_recalls",
         "reviews",
+        "credits",
         "audit",
         "priority_changes",
         "streams",
@@ -266,6 +266,7 @@ def _remove_memory(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
     _drop(rows.exposures, lambda one: one.memory_id == identifier, counts, "exposures")
     _drop(rows.past_states, lambda one: one.memory_id == identifier, counts, "past_states")
     _drop(rows.reviews, lambda one: one.memory_id == identifier, counts, "reviews")
+    _drop(rows.credits, lambda one: one.memory_id == identifier, counts, "credits")
     lines = {line for line in rows.audit if line.memory_id == identifier}
     rows.audit -= lines
     counts["audit"] += len(lines)
@@ -325,6 +326,9 @@ def _redact(rows: Rows, quotes: Callable[[str], bool]) -> int:
         return erasure.ERASED
 
     rows.exposures = {at: replace(one, query=redacted_text(one.query)) for at, one in rows.exposures.items()}
+    rows.credits = {
+        at: replace(one, task=redacted_text(one.task), note=redacted_text(one.note)) for at, one in rows.credits.items()
+    }
     rows.audit = {replace(line, reason=redacted_text(line.reason)) for line in rows.audit}
     rows.priority_changes = {replace(change, reason=redacted_text(change.reason)) for change in rows.priority_changes}
     rows.deferrals = {at: replace(one, error=redacted_text(one.error)) for at, one in rows.deferrals.items()}

@@ -16,6 +16,7 @@ from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Memory, Revision
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
@@ -52,6 +53,7 @@ def _records(rows: Rows) -> Iterator[exchange.Record]:
     yield from _by_key(rows.relations)
     yield from _by_key(rows.exposures)
     yield from _by_key(rows.reviews)
+    yield from _by_key(rows.credits)
     yield from sorted(rows.audit, key=lambda line: (line.memory_id, line.at, line.action, line.reason))
     yield from _by_key(rows.health)
 
@@ -178,6 +180,9 @@ def _take_in_line(rows: Rows, record: exchange.HistoryRecord) -> bool:
         case Review():
             _require("review.memory_id", record.memory_id, rows.memories)
             return _add(rows.reviews, (record.memory_id, record.at), record)
+        case Credit():
+            _require("credit.memory_id", record.memory_id, rows.memories)
+            return _add(rows.credits, (record.memory_id, record.outcome_id), record)
         case Audited():
             _require("audit.memory_id", record.memory_id, rows.memories)
             is_new = record not in rows.audit

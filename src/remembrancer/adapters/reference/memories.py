@@ -11,14 +11,17 @@ from remembrancer.adapters.reference.rows import Rows, StreamProgress
 from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Status, holds, topic_level
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.past import revision_of
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Level, Scope
+from remembrancer.domain.scope import Level, Reader, Scope, Visibility
+from remembrancer.domain.selection import can_see
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.memories import Audited
+from remembrancer.ports.outcomes import Judge
 
 
 def require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
@@ -140,6 +143,30 @@ def adjust(rows: Rows, memory: Memory, change: Callable[[Strength], Adjustment],
     if after != memory:
         rows.change_memory(after, at)
     return adjustment.strength
+
+
+def add_credits(
+    rows: Rows, reader: Reader, outcome: UUID, ids: Sequence[UUID], judge: Judge, *, at: datetime
+) -> tuple[tuple[Credit, ...], bool]:
+    known = [credit for (_, of), credit in sorted(rows.credits.items()) if of == outcome]
+    if known:
+        return tuple(known), False
+    for memory in [rows.seen(reader, memory_id) for memory_id in sorted(set(ids))]:
+        judged = judge(memory)
+        adjustment = Adjustment(judged.strength)
+        adjust(rows, memory, lambda _, made=adjustment: made, at)
+        rows.credits[memory.id, outcome] = judged.credit
+        expose(rows, [] if judged.exposed is None else [judged.exposed])
+        known.append(judged.credit)
+    return tuple(known), True
+
+
+def credits(rows: Rows, reader: Reader, memory_id: UUID) -> tuple[Credit, ...]:  # noqa: A001  as the port names it
+    if rows.visible(reader, memory_id) is None:
+        return ()
+    mine = [one for (owner, _), one in rows.credits.items() if owner == memory_id]
+    told = [one for one in mine if can_see(reader, one.scope, Visibility.WORKSPACE)]
+    return tuple(sorted(told, key=lambda one: (one.at, one.outcome_id)))
 
 
 def expose(rows: Rows, exposed: Sequence[Exposed]) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.api_key import ApiKey
+from remembrancer.domain.audit import AuditName, ChainedEntry
 from remembrancer.domain.erasure import Erasure
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
@@ -19,6 +20,7 @@ from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.kept import KeptRecall
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status, holds, topic_order
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.past import PastState, as_it_was, same_state, state_of
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply, ReplyNotStored
@@ -128,12 +130,17 @@ class Rows:
     recalls: dict[UUID, KeptRecall] = field(default_factory=dict[UUID, KeptRecall])
     """By id, in the order in which they were kept."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
+    trail: list[ChainedEntry] = field(default_factory=list[ChainedEntry])
+    audit_names: dict[str, AuditName] = field(default_factory=dict[str, AuditName])
+    """The names that entries of the audit trail refer to, by name."""
     rules: dict[UUID, RetentionRule] = field(default_factory=dict[UUID, RetentionRule])
     holds: dict[UUID, LegalHold] = field(default_factory=dict[UUID, LegalHold])
     index_tokens: dict[str | None, bytes] = field(default_factory=dict[str | None, bytes])
     """By model."""
     archive: dict[UUID, ArchivedRecord] = field(default_factory=dict[UUID, ArchivedRecord])
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
+    credits: dict[tuple[UUID, UUID], Credit] = field(default_factory=dict[tuple[UUID, UUID], Credit])
+    """By memory and outcome."""
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     deferrals: dict[tuple[str, str], Deferral] = field(default_factory=dict[tuple[str, str], Deferral])
     """The deferrals by job name and item."""

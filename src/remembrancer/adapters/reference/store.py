@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 from uuid import UUID
 
 from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, retention, vector_spaces, work
+from remembrancer.adapters.reference import trail as audit_trail
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.vector_spaces import is_missing
 from remembrancer.adapters.reference.view import ReferenceView, health_inputs
 from remembrancer.domain.api_key import ApiKey
+from remembrancer.domain.audit import Touched
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.event import SPEAKERS, Event
 from remembrancer.domain.health import HealthSnapshot
@@ -36,6 +38,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.vector_space import SpaceRole, VectorSpace
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.language.cues import analysed
+from remembrancer.ports.audit import acts_of
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
 from remembrancer.ports.exchange import row_to_record
@@ -89,6 +92,7 @@ def _views(
     return method
 
 
+@audit_trail.recorded
 class ReferenceStore:
     """An in-memory Store for comparison, without index or cache: each answer follows from its definition."""
 
@@ -114,6 +118,8 @@ class ReferenceStore:
     insert_many = _writes(memories.insert_many)
     revise = _writes(memories.revise)
     commit = _writes(memories.commit)
+    add_credits = _writes(memories.add_credits)
+    credits = _reads(memories.credits)
     get = _views(ReferenceView.get)
     cues = _views(ReferenceView.cues)
     memories = _views(ReferenceView.memories)
@@ -139,6 +145,9 @@ class ReferenceStore:
     answer = _writes(access.answer)
     release = _writes(access.release)
 
+    trail = _reads(audit_trail.trail)
+    trail_head = _reads(audit_trail.trail_head)
+    trail_names = _reads(audit_trail.trail_names)
     put_rule = _writes(retention.put_rule)
     rules = _reads(retention.rules)
     drop_rule = _writes(retention.drop_rule)
@@ -419,6 +428,11 @@ class ReferenceStore:
             rows.erasures.append(completed(receipt, removed))
             self.keep(scope, rows)
         return removed
+
+    async def add_to_trail(self, scope: Scope, acts: Sequence[Touched]) -> None:
+        with self._writing(scope) as rows:
+            for touched in acts:
+                audit_trail.add(rows, scope, acts_of("note", audit_trail.now)(scope, touched))
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
         """Record the time of the purge. There is no file to clear."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         journal,
         lookup,
         memories,
+        outcomes,
         preferences,
         recalls,
         removing,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         spaces,
         streams,
         tracing,
+        trail,
         work,
     )
 

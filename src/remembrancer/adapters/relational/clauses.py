@@ -13,7 +13,7 @@ from remembrancer.adapters.relational.connection import Binding
 from remembrancer.domain.event import MESSAGE, Priority, Severity
 from remembrancer.domain.instants import micros
 from remembrancer.domain.listing import MemoryOrder, MemoryState
-from remembrancer.domain.memory import PINNED, Status
+from remembrancer.domain.memory import FLAGGED, PINNED, Status
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.values import dataclass
 
@@ -143,8 +143,8 @@ def _in_state(state: MemoryState, at: int, conditions: Where) -> None:
 def _tagged(dialect: Dialect, where: Filter, conditions: Where) -> None:
     has_tag = dialect.has_tag("m.tags")
     for tag in sorted(where.tags):
-        # The first condition lets the database use the index of the pinned memories, or of those that have tags.
-        indexed = f"m.tags LIKE '%\"{PINNED}\"%'" if tag == PINNED else "m.tags <> '[]'"
+        # The first condition lets the database use the index of memories with this tag, or of those that have tags.
+        indexed = f"m.tags LIKE '%\"{tag}\"%'" if tag in (PINNED, FLAGGED) else "m.tags <> '[]'"
         conditions.add(f"{indexed} AND {has_tag}", tag)
     for tag in sorted(where.without_tags):
         conditions.add(f"NOT {has_tag}", tag)

@@ -13,6 +13,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import (
     AUDIT,
     CHANGES,
+    CREDITS,
     CUES,
     EVENTS,
     EXPOSURES,
@@ -168,6 +169,7 @@ _SOURCES: Final[dict[str, _Source]] = {
     ),
     "exposure": _source(EXPOSURES, 3, _OF_MEMORIES.format("exposures x ON x.memory = m.n")),
     "review": _source(REVIEWS, 2, _OF_MEMORIES.format("reviews r ON r.memory = m.n")),
+    "credit": _source(CREDITS, 2, _OF_MEMORIES.format("credits c ON c.memory = m.n")),
     "audit": _source(AUDIT, 4, _OF_MEMORIES.format("audit a ON a.memory = m.n")),
     "health": _source(SNAPSHOTS, 2, "health_snapshots h WHERE h.workspace = ?"),
 }

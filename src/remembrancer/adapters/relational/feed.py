@@ -48,8 +48,8 @@ _MEMORY: Final = (
     "m.id, m.revision, m.project, m.crew, m.agent, m.session, m.visibility, m.tier, m.kind, coalesce(m.source, ''),"
     " m.occurred_from, m.occurred_to, coalesce(m.last_reviewed_at, 0), coalesce(m.last_retrieved_at, 0),"
     " coalesce(m.last_shown_at, 0), coalesce(m.last_used_at, 0), m.importance, m.importance_floor, m.confidence,"
-    " m.stability, m.priority, m.retrieved, m.shown, m.used, m.tags, m.metadata, m.recorded_at, m.valid_from,"
-    " m.valid_until, m.superseded_by IS NOT NULL, m.superseded_at, m.status <> 'active', m.retired_at"
+    " m.stability, m.priority, m.retrieved, m.shown, m.used, m.worked, m.failed, m.tags, m.metadata, m.recorded_at,"
+    " m.valid_from, m.valid_until, m.superseded_by IS NOT NULL, m.superseded_at, m.status <> 'active', m.retired_at"
 )
 _FIRST_OF_MEMORY: Final = len(_CUE.split(", "))
 """The first of the memory's own columns in a row of `changes`."""
@@ -238,8 +238,8 @@ class RelationalView:
 def _changed(rows: Sequence[Row]) -> ChangedMemory:
     """The memory of these rows, one row per cue."""
     row = rows[0][_FIRST_OF_MEMORY:]
-    fixed, moving, current = row[1:12], row[12:24], current_span(*row[26:])
-    values = (UUID(bytes=row[0]), *fixed, *current, *moving, _tags(row[24]), decoded(row[25]), list(map(_cue, rows)))
+    fixed, moving, current = row[1:12], row[12:26], current_span(*row[28:])
+    values = (UUID(bytes=row[0]), *fixed, *current, *moving, _tags(row[26]), decoded(row[27]), list(map(_cue, rows)))
     return ChangedMemory._make(values)
 
 

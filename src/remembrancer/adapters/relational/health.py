@@ -105,6 +105,8 @@ _OWN: Final[dict[str, tuple[str, type[np.generic]]]] = {
     "stability": ("m.stability", np.float32),
     "reviewed_at": ("coalesce(m.last_reviewed_at, 0)", np.int64),
     "level": (LEVEL, np.int32),
+    "worked": ("m.worked", np.float32),
+    "failed": ("m.failed", np.float32),
 }
 _NUMBERS: Final = {
     **_OWN,

@@ -22,6 +22,7 @@ from remembrancer.adapters.relational.memories import NewCue, add_cues, add_prov
 from remembrancer.adapters.relational.rows import (
     AUDIT,
     CHANGES,
+    CREDITS,
     EVENTS,
     EXPOSURES,
     MEMORIES,
@@ -38,6 +39,7 @@ from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Analyse, Memory, Revision
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
@@ -256,6 +258,7 @@ def _import_line(connection: Connection, workspace: str, record: HistoryRecord) 
 _LINES: Final[dict[type, tuple[str, str, Columns[Any]]]] = {
     Exposed: ("exposure", "exposures", EXPOSURES),
     Review: ("review", "reviews", REVIEWS),
+    Credit: ("credit", "credits", CREDITS),
     Audited: ("audit", "audit", AUDIT),
 }
 """The rows that belong to a memory: the record's name, its table and its columns."""

@@ -15,6 +15,7 @@ from remembrancer.adapters.relational.past import STAMPED, keep_state
 from remembrancer.adapters.relational.rows import AUDIT, CUES, EXPOSURES, MEMORIES, REVISIONS, STRENGTH
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.past import revision_of, same_state
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Level, Visibility
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from remembrancer.adapters.relational.connection import Binding, Connection
     from remembrancer.domain.scope import Reader, Scope
 
-L = TypeVar("L", Exposed, Audited)
+L = TypeVar("L", Exposed, Audited, Credit)
 _INSERTION: Final = insert_into("memories", (*MEMORIES.names, "change", "changed_at", "n"))
 _PROVENANCE: Final = insert_into("memory_events", ("memory", "ordinal", "event"))
 _CUE: Final = insert_into(
@@ -305,17 +306,17 @@ def adjust(
     at: datetime,
     exposed: Sequence[Exposed] = (),
 ) -> dict[UUID, Strength]:
-    found = _seen(connection, reader, [*ids, *(one.memory_id for one in exposed)])
+    found = seen(connection, reader, [*ids, *(one.memory_id for one in exposed)])
     number = next_change(connection, reader.scope.workspace)
     adjusted = {
         identifier: adjust_one(connection, reader.scope, found[identifier], change, at, number)
         for identifier in dict.fromkeys(ids)
     }
-    _log(connection, reader.scope, "exposures", EXPOSURES, exposed)
+    log(connection, reader.scope, "exposures", EXPOSURES, exposed)
     return adjusted
 
 
-def _seen(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+def seen(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
     """The memories with these ids. Raises NotFound for one that the reader cannot see."""
     found = get(connection, reader, ids)
     for identifier in ids:
@@ -346,10 +347,10 @@ def adjust_one(
 
 def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, reason: str, at: datetime) -> None:
     """Write an action on a memory, and its reason, to the audit log."""
-    _log(connection, scope, "audit", AUDIT, [Audited(memory_id, action, reason, at)])
+    log(connection, scope, "audit", AUDIT, [Audited(memory_id, action, reason, at)])
 
 
-def _log(connection: Connection, scope: Scope, table: str, columns: Columns[L], lines: Iterable[L]) -> None:
+def log(connection: Connection, scope: Scope, table: str, columns: Columns[L], lines: Iterable[L]) -> None:
     """Add lines about memories to a log; skips existing ones."""
     names, flags = ", ".join(columns.names), ", ".join("?" * len(columns.names))
     connection.executemany(
@@ -364,7 +365,7 @@ def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audi
 
 
 def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
-    found = _seen(connection, reader, [old] if new is None else [old, new])
+    found = seen(connection, reader, [old] if new is None else [old, new])
     if new is None:
         invalidate(connection, reader.scope, found[old], at)
     else:
@@ -411,7 +412,7 @@ def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[U
 
 
 def relate(connection: Connection, reader: Reader, relations: Sequence[Relation]) -> int:
-    _seen(connection, reader, [end for edge in relations for end in (edge.source, edge.target)])
+    seen(connection, reader, [end for edge in relations for end in (edge.source, edge.target)])
     return sum(add_relation(connection, reader.scope, edge, replace_weight=True) for edge in relations)
 
 
@@ -443,7 +444,7 @@ def set_status(
     at: datetime,
     topics: Level = Level.AGENT,
 ) -> Memory:
-    move(connection, reader.scope, _seen(connection, reader, [memory_id])[memory_id], status, at, topics)
+    move(connection, reader.scope, seen(connection, reader, [memory_id])[memory_id], status, at, topics)
     return get(connection, reader, [memory_id])[memory_id]
 
 

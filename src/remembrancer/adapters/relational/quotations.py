@@ -20,6 +20,8 @@ WORDS_TO_MATCH: Final = 6
 """Candidates for a repeated text contain this many of its words; they are then compared with the whole text."""
 _LOGS: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("exposures", "query", "memory IN (SELECT n FROM memories WHERE workspace = ?)", ""),
+    ("credits", "task", "workspace = ?", ""),
+    ("credits", "note", "workspace = ?", ""),
     ("audit", "reason", "memory IN (SELECT n FROM memories WHERE workspace = ?)", "memory at action"),
     ("vector_retries", "error", "cue IN (SELECT n FROM cues WHERE workspace = ?)", ""),
     ("priority_changes", "reason", "workspace = ?", "workspace event at previous priority changed_by"),

@@ -54,10 +54,11 @@ def drop_recall(connection: Connection, reader: Reader, recall_id: UUID) -> bool
     return True
 
 
-def erase_asked_in(connection: Connection, scope: Scope, choice: ErasureSelection) -> int:
-    """Remove the answers that were asked in the scope that an erasure selects. Returns how many.
+def erase_asked_in(connection: Connection, table: str, scope: Scope, choice: ErasureSelection) -> int:
+    """Remove the kept answers or the credits that were asked for or reported in the scope that an erasure selects.
+    Returns how many.
 
-    None, if it selects by anything else too, such as an actor: an answer has none.
+    None, if it selects by anything else too, such as an actor: these rows have none.
     """
     if not choice.parts or not choice.parts.keys() <= set(SCOPE_PARTS):
         return 0
@@ -67,7 +68,7 @@ def erase_asked_in(connection: Connection, scope: Scope, choice: ErasureSelectio
         where.add(f"{part} = ?", value)
     if choice.before is not None:
         where.add("at < ?", micros(choice.before))
-    return connection.count(f"DELETE FROM kept_recalls WHERE {where.sql}", where.bindings)
+    return connection.count(f"DELETE FROM {table} WHERE {where.sql}", where.bindings)
 
 
 def erase_quoting(connection: Connection, scope: Scope, quotes: Callable[[str], bool]) -> int:

@@ -36,6 +36,7 @@ _OF_MEMORIES: Final = {
     "past_states": "past_states c",
     "exposures": "exposures c",
     "reviews": "reviews c",
+    "credits": "credits c",
     "audit": "audit c",
 }
 """Rows deleted with a memory (`c.memory`), by kind."""
@@ -113,7 +114,8 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, receipt: Eras
         "UPDATE claims SET body = NULL, media_type = NULL WHERE workspace = ? AND status IS NOT NULL",
         (scope.workspace,),
     )
-    counts["kept_recalls"] = erase_asked_in(connection, scope, receipt.asked)
+    counts["kept_recalls"] = erase_asked_in(connection, "kept_recalls", scope, receipt.asked)
+    counts["credits"] += erase_asked_in(connection, "credits", scope, receipt.asked)
     counts["quotations"] = redact(connection, scope, texts, analyse)
     requests = connection.execute("SELECT count(*) FROM claims WHERE workspace = ?", (scope.workspace,)).get
     found = repeated(connection, scope, main_texts, analyse)

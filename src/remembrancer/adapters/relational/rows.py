@@ -23,6 +23,7 @@ from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
+from remembrancer.domain.outcome import Credit, CreditBasis, TaskResult
 from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
@@ -61,7 +62,7 @@ EVENTS: Final = Columns[Event](
 )
 
 _USAGE: Final = (
-    *columns("retrieved shown used helped unhelpful harmed"),
+    *columns("retrieved shown used helped unhelpful harmed worked failed"),
     *columns("last_retrieved_at last_shown_at last_used_at", TIME),
 )
 _STRENGTH: Final = (
@@ -179,6 +180,23 @@ REVIEWS: Final = Columns[Review](
         *columns("stability_before stability difficulty_before difficulty"),
         Column("rated_by", path="by"),
     ),
+)
+CREDITS: Final = Columns[Credit](
+    "c",
+    Credit,
+    (
+        MEMORY_ID,
+        Column("outcome", ID, "outcome_id"),
+        Column("at", TIME),
+        Column("result", one_of(TaskResult)),
+        Column("basis", one_of(CreditBasis)),
+        Column("share"),
+        *inside("scope", SCOPE),
+        Column("recall", ID, "recall_id"),
+        *columns("task note worked_before worked failed_before failed"),
+        *columns("confidence_before confidence stability_before stability"),
+    ),
+    {"scope": scope_of},
 )
 AUDIT: Final = Columns[Audited]("a", Audited, (MEMORY_ID, Column("at", TIME), *columns("action reason")))
 SNAPSHOTS: Final = Columns[HealthSnapshot](

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -13,12 +13,14 @@ from remembrancer.adapters import relational
 from remembrancer.adapters.relational.connection import EVERY_WORKSPACE
 from remembrancer.adapters.relational.database import Database, Snapshot
 from remembrancer.adapters.relational.feed import RelationalView
+from remembrancer.ports.audit import TOUCHED, acts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from remembrancer.adapters.relational.connection import Connection
     from remembrancer.adapters.relational.dialect import Backend
+    from remembrancer.domain.audit import Touched
     from remembrancer.domain.erasure import Erasure, Removal, Removed
     from remembrancer.domain.memory import Analyse
     from remembrancer.domain.scope import Scope
@@ -51,18 +53,35 @@ def _reads(
 def _writes(
     work: Callable[[], Callable[Concatenate[Connection, P], T]],
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
-    """Like `_reads`, but in a write transaction, which is written completely or not at all."""
+    """Like `_reads`, but in a write transaction, which is written completely or not at all, with its entry in the audit
+    trail.
+    """
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        workspace = _workspace_of(args[0])
-        return await store.database.write(lambda connection: work()(connection, *args, **kwargs), workspace=workspace)
+        function = work()
+        record = store.recorder(function.__name__, *args, **kwargs)
+
+        def write(connection: Connection) -> T:
+            done = function(connection, *args, **kwargs)
+            record(connection, done)
+            return done
+
+        return await store.database.write(write, workspace=_workspace_of(args[0]))
 
     return method
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _scope_of(whose: Any) -> Scope:
+    """The scope of a Scope or a Reader."""
+    return getattr(whose, "scope", whose)
+
+
 def _workspace_of(whose: Any) -> str:
-    """The workspace of a Scope or a Reader."""
-    return getattr(whose, "scope", whose).workspace
+    return _scope_of(whose).workspace
 
 
 class RelationalStore:
@@ -73,6 +92,7 @@ class RelationalStore:
         self._backend = backend
         self.database = Database(backend, analyse=analyse)
         self._analyse = analyse
+        self._trails = relational.trail.Trails()
         self._swept: dict[tuple[str, str, bool], int] = {}
         """For each workspace, model, and whether token embeddings are wanted: the number up to which every cue has its
         vector or waits for a retry.
@@ -112,6 +132,8 @@ class RelationalStore:
     unreviewed = _reads(lambda: relational.reviews.unreviewed)
     exposed_in = _reads(lambda: relational.reviews.exposed_in)
     reviews = _reads(lambda: relational.reviews.reviews)
+    add_credits = _writes(lambda: relational.outcomes.add_credits)
+    credits = _reads(lambda: relational.outcomes.credits)
 
     put_run = _writes(lambda: relational.work.put_run)
     runs = _reads(lambda: relational.work.runs)
@@ -165,17 +187,45 @@ class RelationalStore:
 
     put_index_token = _writes(lambda: relational.index_files.put_index_token)
 
-    async def _write(self, scope: Scope, work: Callable[[Connection], T]) -> T:
-        return await self.database.write(work, workspace=scope.workspace)
+    trail = _reads(lambda: relational.trail.trail)
+    trail_head = _reads(lambda: relational.trail.trail_head)
+    trail_names = _reads(lambda: relational.trail.trail_names)
+
+    def recorder(self, method: str, /, *args: Any, **kwargs: Any) -> Callable[..., None]:
+        """A function that adds the entry of a call to the audit trail, when it is given the call's result. Who acts is
+        read now, because the writing thread does not know.
+        """
+        touched_by, act_of, scope = TOUCHED.get(method), acts_of(method, _now), _scope_of(args[0])
+
+        def record(connection: Connection, done: object, *, forgetting: Collection[str] = ()) -> None:
+            touched = None if touched_by is None else touched_by(done, *args, **kwargs)
+            if touched is not None:
+                self._trails.add(connection, scope, act_of(scope, touched), forgetting=forgetting)
+
+        return record
+
+    async def _write(self, scope: Scope, work: Callable[[Connection], T], record: Callable[[Connection, T], None]) -> T:
+        """Run `work` and `record` its result in one transaction."""
+
+        def write(connection: Connection) -> T:
+            done = work(connection)
+            record(connection, done)
+            return done
+
+        return await self.database.write(write, workspace=scope.workspace)
 
     async def read(self, work: Callable[[ReadView], T]) -> T:
         return await self.database.read(lambda connection: work(RelationalView(connection)), longer=True)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        return await self._write(scope, lambda c: relational.journal.append(c, scope, entries, self._analyse))
+        record = self.recorder("append", scope, entries)
+        return await self._write(scope, lambda c: relational.journal.append(c, scope, entries, self._analyse), record)
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        return await self._write(scope, lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse))
+        record = self.recorder("archive", scope)
+        return await self._write(
+            scope, lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse), record
+        )
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
@@ -194,12 +244,14 @@ class RelationalStore:
         return await self.database.read(work, workspace=scope.workspace)
 
     async def drop_vectors(self, scope: Scope, model: str) -> int:
-        dropped = await self._write(scope, lambda c: relational.embeddings.drop_vectors(c, scope, model))
+        record = self.recorder("drop_vectors", scope, model)
+        dropped = await self._write(scope, lambda c: relational.embeddings.drop_vectors(c, scope, model), record)
         self._unswept(scope, model)
         return dropped
 
     async def drop_space(self, scope: Scope, model: str, *, at: datetime) -> int:
-        dropped = await self._write(scope, lambda c: relational.spaces.drop_space(c, scope, model, at=at))
+        record = self.recorder("drop_space", scope, model)
+        dropped = await self._write(scope, lambda c: relational.spaces.drop_space(c, scope, model, at=at), record)
         self._unswept(scope, model)
         return dropped
 
@@ -208,7 +260,15 @@ class RelationalStore:
             self._swept.pop((scope.workspace, model, token_embeddings), None)
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
-        return await self._write(scope, lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
+        record = self.recorder("erase", scope, removal, receipt)
+
+        def erase(connection: Connection) -> Removed:
+            names = relational.trail.names_of(connection, scope, removal, receipt.asked)
+            removed = relational.removing.erase(connection, scope, removal, receipt, self._analyse)
+            record(connection, removed, forgetting=names)
+            return removed
+
+        return await self.database.write(erase, workspace=scope.workspace)
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
         if not await self.database.read(lambda c: relational.tracing.is_due(c, scope), workspace=scope.workspace):
@@ -234,8 +294,17 @@ class RelationalStore:
                     yield row
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
-        adding = relational.importing.import_rows
-        return await self._write(scope, lambda c: adding(c, scope, rows, self._analyse, dry_run))
+        adding, record = relational.importing.import_rows, self.recorder("import_rows", scope, dry_run=dry_run)
+        return await self._write(scope, lambda c: adding(c, scope, rows, self._analyse, dry_run), record)
+
+    async def add_to_trail(self, scope: Scope, acts: Sequence[Touched]) -> None:
+        made = list(map(partial(acts_of("note", _now), scope), acts))
+
+        def add(connection: Connection) -> None:
+            for act in made:
+                self._trails.add(connection, scope, act)
+
+        await self.database.write(add, workspace=scope.workspace)
 
     async def backup(self, path: Path, *, on_pages: OnPages | None = None) -> BackupReport:
         async with self.database.snapshot() as snapshot:

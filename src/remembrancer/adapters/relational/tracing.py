@@ -148,12 +148,17 @@ def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) 
     """Clear the database of erased data, outside of any transaction. Returns "" if no trace is left, otherwise the
     reason why one may be.
     """
+    connection.execute(connection.dialect.begin_reading)
+    connection.within(scope.workspace)
+    last = connection.execute("SELECT max(n) FROM erasures WHERE workspace = ?", (scope.workspace,)).get
+    connection.execute("COMMIT")
     left = backend.purge(connection)
     if not left:
         connection.execute(connection.dialect.begin_writing)
         connection.within(scope.workspace)
-        connection.execute(
-            "UPDATE erasures SET purged_at = ? WHERE workspace = ? AND purged_at IS NULL", (micros(at), scope.workspace)
+        connection.execute(  # not of erasures by other processes meanwhile
+            "UPDATE erasures SET purged_at = ? WHERE workspace = ? AND purged_at IS NULL AND n <= ?",
+            (micros(at), scope.workspace, last),
         )
         connection.execute("COMMIT")
     return left

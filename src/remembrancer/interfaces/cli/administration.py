@@ -148,7 +148,8 @@ def backup(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write
     """Copy the whole store to a file, while it is in use.
 
     The file has all workspaces with their keys and vectors, and is checked against the state that was copied. `restore`
-    puts it back; you can also open it as it is.
+    puts it back; you can also open it as it is. With the setting sealed_backups, each memory and event in it has a key
+    of its own: `erase` destroys that, and `restore` needs the file STORE.keys.
 
     Example: remembrancer backup monday.db
     """
@@ -172,7 +173,9 @@ def restore(
     Example: remembrancer restore monday.db --db memory.db
     """
     with call.pages("copying") as on_pages:
-        done = restore_backup(file, call.settings.db, replace=replace, on_pages=on_pages)
+        done = restore_backup(
+            file, call.settings.db, replace=replace, encryption_key=call.encryption_key, on_pages=on_pages
+        )
     call.answer(RestoredOut.of(done), _restored)
 
 
@@ -279,12 +282,15 @@ def _reindexed(answer: IndexReportOut) -> Renderables:
 
 def _backed_up(answer: BackupOut) -> Renderables:
     yield Text(
-        f"Copied {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}, and checked them."
+        f"Copied {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}, and"
+        f" {'sealed' if answer.sealed else 'checked'} them."
     )
 
 
 def _restored(answer: RestoredOut) -> Renderables:
     yield Text(f"Restored {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}.")
+    if answer.unreadable:
+        yield Text(f"{counted(answer.unreadable, 'row')} could not be opened: erasures have destroyed their keys.")
     if answer.set_aside is not None:
         yield Text(f"What lay there is now {one_line(answer.set_aside)}.")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from remembrancer.domain.recall import Hit, Part
     from remembrancer.interfaces.wire.comparison import ComparedOut
-    from remembrancer.interfaces.wire.memories import MemoryOut, StrengthOut
+    from remembrancer.interfaces.wire.memories import CreditOut, MemoryOut, StrengthOut
     from remembrancer.interfaces.wire.recall import HitOut
     from remembrancer.interfaces.wire.shape import ScopeOut
 
@@ -90,6 +90,7 @@ def memory_line(lead: str, memory: MemoryOut, *, with_id: bool = False) -> Short
 
 def strength_facts(strength: StrengthOut) -> list[tuple[str, str]]:
     usage = strength.usage
+    evidence = f"{usage.worked:.2f} for it, {usage.failed:.2f} against it"
     return [
         ("importance", f"{strength.importance:.2f}"),
         ("confidence", f"{strength.confidence:.2f}"),
@@ -99,8 +100,23 @@ def strength_facts(strength: StrengthOut) -> list[tuple[str, str]]:
         ("stability", f"{strength.stability:.1f} days"),
         ("reviewed", optional_minute(strength.last_reviewed_at)),
         ("feedback", f"{usage.helped} × helped, {usage.unhelpful} × unhelpful, {usage.harmed} × harmed"),
+        (
+            "outcomes",
+            evidence if usage.worked or usage.failed else "",
+        ),
         ("use", f"{usage.retrieved} × retrieved, {usage.shown} × shown, {usage.used} × used"),
     ]
+
+
+def credit_text(credit: CreditOut) -> str:
+    """The numbers of a memory that an outcome changed."""
+    moved = [
+        ("for it", credit.worked_before, credit.worked),
+        ("against it", credit.failed_before, credit.failed),
+        ("confidence", credit.confidence_before, credit.confidence),
+        ("stability", credit.stability_before, credit.stability),
+    ]
+    return ", ".join(f"{name} {before:.2f} to {after:.2f}" for name, before, after in moved if before != after)
 
 
 def scope_text(scope: object, parts: Sequence[str] = WITHIN_WORKSPACE, separator: str = ", ") -> str:

@@ -67,6 +67,10 @@ class Invocation:
     ] = None
     reranker: Annotated[str | None, "none (default), cross-encoder:FOLDER, or the address of a rerank endpoint."] = None
     llm: Annotated[str | None, "none (default), or openai, anthropic, gemini or ollama with :MODEL."] = None
+    encryption_key_file: Annotated[str | None, "FILE", "A file with the key of an encrypted store."] = None
+    encryption_key_command: Annotated[
+        str | None, "COMMAND", "A command that prints this key, such as one that asks a keyring."
+    ] = None
     config: Annotated[Path | None, "FILE", "A TOML file of settings."] = None
     full_ids: Annotated[bool, "--ids", "Print whole ids instead of their last 8 digits."] = False
     as_json: Annotated[bool, "--json", "Print one JSON document on stdout."] = False
@@ -83,6 +87,13 @@ class Invocation:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         del given["config"], given["as_json"], given["full_ids"]
         return load({**given, **others}, file=self.config)
+
+    @property
+    def encryption_key(self) -> str | None:
+        """The encryption key of the settings."""
+        from remembrancer.config import encryption_secret
+
+        return encryption_secret(self.settings)
 
     @cached_property
     def now(self) -> datetime:

@@ -52,9 +52,11 @@ COMMANDS: Final = {
         "observe": ("write.observe", "Record something that was said or happened."),
         "ingest": ("ingest.ingest", "Import conversations, or another system's memories."),
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
+        "outcome": ("write.outcome", "Report how a task ended."),
         "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "pin": ("write.pin", "Pin a memory, or unpin it."),
+        "release": ("write.release", "Release a memory that was flagged as instruction-like."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
         "link": ("write.link", "Relate one memory to another."),
         "supersede": ("write.supersede", "Replace a memory with another one."),
@@ -128,6 +130,20 @@ GROUPS: Final = {
     "keys": (
         "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
+    ),
+    "encryption": (
+        "Encrypt the store's file, or change its key.",
+        {
+            "status": "encryption.status",
+            "new-key": "encryption.new_key",
+            "enable": "encryption.enable",
+            "rotate": "encryption.rotate",
+            "disable": "encryption.disable",
+        },
+    ),
+    "audit": (
+        "See who did what, and check that nobody changed the record of it.",
+        {"list": "audit.list_", "verify": "audit.verify", "head": "audit.head", "export": "audit.export"},
     ),
     "embedder": (
         "Change the embedder while questions are answered.",

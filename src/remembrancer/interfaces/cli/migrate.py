@@ -51,17 +51,20 @@ def migrate(
     if dry_run and verify_only:
         raise InvalidInput("dry-run", value=True, allowed="either --dry-run or --verify-only")
     validation.whole("questions", questions, 0, MOST_QUESTIONS)
+    key = call.encryption_key
     try:
         with call.moving() as on_moved:
             if verify_only:
-                report = compose.compare_stores(source, target, on_moved=on_moved)
+                report = compose.compare_stores(source, target, encryption_key=key, on_moved=on_moved)
             else:
-                report = compose.move_store(source, target, dry_run=dry_run, on_moved=on_moved)
+                report = compose.move_store(source, target, dry_run=dry_run, encryption_key=key, on_moved=on_moved)
     except StoreUnavailable as error:
         raise StoreUnavailable(f"{error}; run the same command again, and it goes on from there") from error
     compared = None
     if questions and report.is_whole and not dry_run:
-        compared = asyncio.run(_compared(call, source, target, compose.asked_before(source, questions)))
+        compared = asyncio.run(
+            _compared(call, source, target, compose.asked_before(source, questions, encryption_key=key))
+        )
     answer = MovedOut.of(report, compared, dry_run=dry_run)
     call.answer(answer, _moved)
     if not answer.ok and not dry_run:
@@ -79,7 +82,10 @@ async def _answers(
     call: Invocation, url: str, questions: Sequence[AskedBefore], on_asked: Callable[[int], None]
 ) -> list[GivenAnswer]:
     settings = replace(call.settings, llm="none", reranker="none")  # a model may answer differently each time
-    store, index = compose.read_only_store(url), ResidentIndex(settings.index_mb << 20)  # which writes no files
+    store, index = (
+        compose.read_only_store(url, encryption_key=call.encryption_key),
+        ResidentIndex(settings.index_mb << 20),
+    )  # which writes no files
     try:
         async with AsyncRemembrancer.open(settings=settings, store=store, index=index, clock=lambda: call.now) as rem:
             return await engine.same_answers.answers(rem.context, questions, on_asked=on_asked)

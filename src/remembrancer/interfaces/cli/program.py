@@ -11,8 +11,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import typer
 
+from remembrancer.domain.audit import Door
 from remembrancer.interfaces.cli.main import COMMANDS, GROUPS
 from remembrancer.interfaces.cli.options import command
+from remembrancer.ports.audit import acting
 
 
 @runtime_checkable
@@ -34,7 +36,8 @@ def run(arguments: Sequence[str]) -> int:
     every = {*GROUPS, *(name for commands in COMMANDS.values() for name in commands)}
     try:
         program = command_line(*every.intersection(arguments[:1]))
-        return program.main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
+        with acting(door=Door.CLI):
+            return program.main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
     except typer.Abort:
         raise KeyboardInterrupt from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from remembrancer.domain.identity import short_id
+from remembrancer.domain.memory import FLAGGED
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import picture
 from remembrancer.interfaces.cli.drawing import (
@@ -24,6 +25,7 @@ from remembrancer.interfaces.cli.drawing import (
     Shorter,
     Titles,
     conversation_of,
+    credit_text,
     facts,
     group_bars,
     indented,
@@ -36,7 +38,7 @@ from remembrancer.interfaces.cli.drawing import (
 )
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
-from remembrancer.interfaces.text import below_threshold, counted, day, minute, one_line, shown, told
+from remembrancer.interfaces.text import below_threshold, counted, day, flagged_held_back, minute, one_line, shown, told
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Explanation, Hit, Recall, Rendered
@@ -150,18 +152,25 @@ def _answer(
 
 
 def recent(
-    call: Invocation, *, limit: LimitOption = 10, days: Annotated[float | None, "Only from the last N days."] = None
+    call: Invocation,
+    *,
+    limit: LimitOption = 10,
+    days: Annotated[float | None, "Only from the last N days."] = None,
+    tags: Annotated[list[str] | None, "Only with this tag; repeat the option to require several."] = None,
 ) -> None:
     """List the newest memories.
 
-    Current memories, newest first by when they happened.
+    Current memories, newest first by when they happened. With --tag instruction-like, those that were flagged because
+    their text tells a language model what to do.
 
     Example: remembrancer recent --limit 20 --days 7
     """
     from remembrancer.interfaces.wire.memories import MemoriesOut
 
     with call.opened(create=False) as memory:
-        found = memory.recent(limit=limit, days=days)
+        since = None if days is None else call.now - timedelta(days=days)
+        tagged = memory.memories(limit=limit, since=since, tags=tags).memories if tags else None
+        found = memory.recent(limit=limit, days=days) if tagged is None else tagged
         titles = call.titles(memory, found)
     call.answer(MemoriesOut.of(found), partial(_listed, titles=titles))
 
@@ -292,6 +301,8 @@ def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -
         yield ""
     if recall.below_threshold:
         yield Text(f"{below_threshold(recall)}: --floor off shows them.", style="dim")
+    if recall.flagged_held_back:
+        yield Text(f"{flagged_held_back(recall)}: --tag {FLAGGED} searches them.", style="dim")
     if recall.pinned:
         yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
         for memory in recall.pinned:
@@ -416,6 +427,10 @@ def _details(answer: MemoryDetailsOut, *, titles: Titles) -> Renderables:
             for one in answer.relations
         ],
         "review": [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews],
+        "outcome": [
+            (f"{one.result}, {minute(one.at)}, {one.basis}, share {one.share:.2f}", f"{one.task} ({credit_text(one)})")
+            for one in answer.credits
+        ],
         "audit line": [(f"{one.action}, {minute(one.at)}", one.reason or "-") for one in answer.audit],
     }
     for noun, items in sections.items():

@@ -1,5 +1,5 @@
-"""Commands that add or change memories: remember, observe, feedback, mark, update, pin, forget, link, supersede, and
-invalidate.
+"""Commands that add or change memories: remember, observe, feedback, outcome, mark, update, pin, forget, link,
+supersede, and invalidate.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import typer
 from rich.text import Text
 
 from remembrancer.domain.identity import short_id
+from remembrancer.domain.outcome import TaskResult
 from remembrancer.domain.strength import Feedback
 from remembrancer.domain.validation import choice
 from remembrancer.errors import InvalidInput
@@ -20,6 +21,7 @@ from remembrancer.interfaces.cli.drawing import (
     Renderables,
     RowReference,
     Shorter,
+    credit_text,
     facts,
     indented,
     memory_line,
@@ -31,7 +33,7 @@ from remembrancer.interfaces.cli.options import TIMES, Id, NoIndex, arguments
 from remembrancer.interfaces.cli.recording import SkippedRecords, drafts_of_lines, record, remember_lines
 from remembrancer.interfaces.text import counted
 from remembrancer.interfaces.wire.files import ImportProblemOut, ObservedOut, RememberedOut
-from remembrancer.interfaces.wire.memories import FeedbackOut, MemoriesOut, MemoryOut, RelationOut
+from remembrancer.interfaces.wire.memories import FeedbackOut, MemoriesOut, MemoryOut, RelationOut, TaskOutcomeOut
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ class Edits:
     valid_from: Annotated[datetime | None, f"Valid from then on: {TIMES}."] = None
     valid_until: Annotated[datetime | None, "Valid until then; format as --valid-from."] = None
     visibility: Annotated[str | None, "Who else may see it: session, own, crew or workspace."] = None
+    origin: Annotated[str | None, "The source of the changes, which can only lower the memory's trust."] = None
 
 
 def remember(
@@ -189,6 +192,37 @@ def feedback(
     call.run(rated, _strengthened)
 
 
+def outcome(
+    call: Invocation,
+    *,
+    result: Annotated[str, "success|partial|failure", "How the task ended."],
+    memory_ids: Annotated[list[str] | None, "[ID]", "Ids of the memories that were used."] = None,
+    text: Annotated[str, "The final text of the task: memories whose ids it cites were used too."] = "",
+    recalls: Annotated[
+        list[str] | None, "ID", "A kept recall that the task was given, by the id that it was kept under; repeatable."
+    ] = None,
+    task: Annotated[str, "What the task was."] = "",
+    note: Annotated[str, "A remark."] = "",
+    key: KeyOption = None,
+) -> None:
+    """Report how a task ended, and the memories that it used.
+
+    They share its credit: success raises their strength and their rank in later answers, failure lowers it. Without ids
+    of memories, those in the blocks of the recalls share half of the credit. Prints what changed.
+
+    Example: remembrancer outcome success 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --task "raise the limit of checkout"
+    """
+    given = choice("result", result, TaskResult)
+
+    def reported(memory: Remembrancer) -> TaskOutcomeOut:
+        told = memory.outcome(
+            given, memories=memory_ids or (), text=text, recalls=recalls or (), task=task, note=note, key=key
+        )
+        return TaskOutcomeOut.of(told)
+
+    call.run(reported, _credited)
+
+
 def mark(
     call: Invocation,
     *,
@@ -230,6 +264,17 @@ def pin(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Unpin it."] =
     Example: remembrancer pin 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
     call.run(lambda memory: MemoryOut.of(memory.unpin(memory_id) if undo else memory.pin(memory_id)), _changed)
+
+
+def release(call: Invocation, *, memory_id: Id) -> None:
+    """Release a memory that was flagged as instruction-like.
+
+    Read it first with `remembrancer show`. Recall then treats it as any other memory. Flagged memories are listed by
+    `remembrancer recent --tag instruction-like`.
+
+    Example: remembrancer release 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    call.run(lambda memory: MemoryOut.of(memory.release(memory_id)), _changed)
 
 
 def update(
@@ -339,6 +384,18 @@ def _strengthened(answer: FeedbackOut) -> Renderables:
     if answer.status != "active":
         yield Text(f"It is {answer.status}; `remembrancer show {short_id(answer.id)}` says why.", style="yellow")
     yield facts(strength_facts(answer.strength))
+
+
+def _credited(answer: TaskOutcomeOut) -> Renderables:
+    """Each memory's share in an outcome, and what it changed."""
+    if answer.repeated:
+        yield Text("This key was recorded before: nothing changed.", style="yellow")
+    if not answer.credits:
+        yield Text("No memory was used, so nothing changed.", style="yellow")
+    for one in answer.credits:
+        yield Text(f"{one.result}, {one.basis}, share {one.share:.2f}")
+        yield indented(Text(credit_text(one)), 2)
+        yield indented(RowReference(one.memory_id), 2)
 
 
 def _counted(marked: MemoriesOut) -> Renderables:

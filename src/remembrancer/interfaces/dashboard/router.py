@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from remembrancer.interfaces.dashboard import rendering
 from remembrancer.interfaces.dashboard.pages import (
+    audit,
     compare,
     conversations,
     editing,
@@ -37,6 +38,7 @@ for page in (
     journal,
     compare,
     jobs,
+    audit,
     login,
 ):
     dashboard.include_router(page.router)

@@ -17,6 +17,7 @@ from starlette.requests import HTTPConnection
 
 from remembrancer.domain import validation
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.audit import PROCESS
 from remembrancer.errors import InvalidInput, PermissionDenied, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.given import Name
@@ -35,6 +36,8 @@ with every request.
 AUTHENTICATION: Final = "remembrancer.authentication"
 """The key of a request's scope for its Principal, or for the error with which it is refused."""
 
+_OAUTH: Final = "oauth:"
+"""Begins the name of a principal with an access token."""
 _OF_PROXIES: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 _BEARER: Final = HTTPBearer(
@@ -52,6 +55,15 @@ class Principal:
     right: Right
     memory: AsyncRemembrancer
     role: str | None = None
+
+    @property
+    def actor(self) -> Mapping[str, str | None]:
+        """The principal in the audit trail: fields of `Acting`. The name of an access token's is that of a person."""
+        if self.name == ANONYMOUS:
+            return {"principal": PROCESS, "name": None}
+        if self.name.startswith(_OAUTH):
+            return {"principal": _OAUTH.rstrip(":"), "name": self.name}
+        return {"principal": f"key:{self.name}", "name": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +90,16 @@ class AccessTokens:
         if right is None:
             headers = self.oauth.challenge("insufficient_scope", READ)
             raise HTTPException(HTTPStatus.FORBIDDEN, f"this access token needs the scope {READ}", headers=headers)
-        name = sha256(str(access.subject).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        name = _OAUTH + sha256(str(access.subject).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         claim = self.oauth.workspace_claim
         if claim is None:
-            return Principal(f"oauth:{name}", right, memory)
+            return Principal(name, right, memory)
         try:
             workspace = validation.name(claim, (access.claims or {}).get(claim))
         except InvalidInput:
             detail = f"this access token names no workspace in its claim {claim}"
             raise HTTPException(HTTPStatus.FORBIDDEN, detail) from None
-        return Principal(f"oauth:{name}", right, memory.of_workspace(workspace))
+        return Principal(name, right, memory.of_workspace(workspace))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from remembrancer.interfaces.http.middleware import BodyLimits, ResponseHeaders,
 from remembrancer.interfaces.http.probes import EmbedderWatch
 from remembrancer.interfaces.http.rates import RateLimit
 from remembrancer.interfaces.http.routes import (
+    audit,
     background_work,
     erasures,
     events,
@@ -153,7 +154,20 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     # Without a prefix, because requests are counted by the paths of the routes.
     app.include_router(telemetry.router)
     # A request's path is compared with the routes in their order.
-    for noun in (recall, events, memories, probes, times, state, background_work, erasures, retention, keys, files):
+    for noun in (
+        recall,
+        events,
+        memories,
+        probes,
+        times,
+        state,
+        background_work,
+        erasures,
+        audit,
+        retention,
+        keys,
+        files,
+    ):
         app.include_router(noun.router)
     app.include_router(files.exchange)
     for system in (crewship_journal, crewship_memory, plastmem):

@@ -12,6 +12,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
 from remembrancer.domain.memory import Tier
+from remembrancer.domain.outcome import MAX_CREDITED, MAX_NOTE_CHARS, TaskResult
 from remembrancer.domain.recall import Detail, RecallMode
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.retention import MAX_REASON_CHARS
@@ -181,6 +182,10 @@ class MemoryChangesIn(Body):
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     visibility: Visibility = Visibility.WORKSPACE
+    origin: Origin = Field(
+        default=Origin.USER,
+        description="The source of the changes. The memory keeps the less trusted of it and its own origin.",
+    )
 
 
 class SupersedeIn(Body):
@@ -285,6 +290,22 @@ class ExposuresIn(Body):
     memories: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LISTED)]
     exposure: Exposure
     query: Annotated[str, Field(max_length=65_536)] = ""
+
+
+class OutcomeIn(Body):
+    """The result of a task, and the memories that it used: named, cited by id in its final text, or else those in the
+    blocks of kept recalls.
+    """
+
+    model_config = _with({"result": "success", "memories": [_ID], "task": "raise the memory limit of checkout"})
+
+    result: TaskResult
+    memories: Annotated[list[UUID], Field(max_length=MAX_CREDITED)] = []
+    text: Annotated[str, Field(max_length=1_048_576)] = ""
+    recalls: Annotated[list[UUID], Field(max_length=MAX_CREDITED)] = []
+    task: Annotated[str, Field(max_length=MAX_NOTE_CHARS)] = ""
+    note: Annotated[str, Field(max_length=MAX_NOTE_CHARS)] = ""
+    key: Name | None = None
 
 
 class CompareIn(Body):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.audit import AuditCheck, AuditEntry, AuditHead
 from remembrancer.domain.erasure import Erasure, ErasureSelection, UnreachedPlace
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
@@ -16,6 +17,7 @@ from remembrancer.domain.job import Job, Run
 from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange
 from remembrancer.domain.listing import MemoryPage, MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision, Tier
+from remembrancer.domain.outcome import Credit, CreditBasis, TaskOutcome, TaskResult
 from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Shortfall, Stage
 from remembrancer.domain.relation import Relation, RelationKind
@@ -24,12 +26,14 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.vector_space import SpaceRole
+from remembrancer.engine.audit import AuditPage
 from remembrancer.engine.fading import DecayForecast, FadingCurve
 from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.retain import DueRows
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire import comparison, crewship, journal, memories, plastmem
+from remembrancer.interfaces.wire.audit import AuditCheckOut, AuditEntryOut, AuditHeadOut, AuditOut
 from remembrancer.interfaces.wire.embedder import EmbedderOut, VectorSpaceOut
 from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
 from remembrancer.interfaces.wire.files import ImportedOut, VaultFindingOut, VaultOut
@@ -102,6 +106,21 @@ _MEMORY: Final = Memory(
         importance=0.9, confidence=0.6, usage=Usage(retrieved=3, shown=2, helped=1, last_shown_at=_LATER)
     ),
 )
+_CREDIT: Final = Credit(
+    memory_id=_MEMORY.id,
+    outcome_id=UUID("01981d33-0b1e-7c44-9a5e-1f2e3d4c5b6a"),
+    at=_LATER,
+    result=TaskResult.SUCCESS,
+    basis=CreditBasis.NAMED,
+    share=0.5,
+    scope=_MEMORY.scope,
+    task="raise the memory limit of checkout",
+    worked=0.5,
+    confidence_before=0.55,
+    confidence=0.6,
+    stability_before=2.3065,
+    stability=2.3065,
+)
 _OTHER: Final = replace(
     _MEMORY,
     id=UUID("01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a"),
@@ -145,6 +164,19 @@ _HIT: Final = HitOut(
     ),
 )
 _FORECAST: Final = DecayForecast(memory=_MEMORY, strength=0.81, below=0.3, falls_at=_LATER + timedelta(days=40))
+_HEAD: Final = AuditHead(1_204, "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
+_AUDITED: Final = AuditEntry(
+    seq=1_204,
+    at=_LATER,
+    principal="key:01981c10-4c1d-7e2a-b1c0-9a8b7c6d5e4f",
+    door="http",
+    verb="forget",
+    names={"agent": "coder", "session": None},
+    ids={"memories": (_MEMORY.id,)},
+    counts={},
+    model=None,
+    hash=_HEAD.hash,
+)
 _KEY: Final = KeyOut(
     id=UUID("01981c10-4c1d-7e2a-b1c0-9a8b7c6d5e4f"),
     workspace="acme",
@@ -300,9 +332,11 @@ _SHAPES: Final[tuple[Wire, ...]] = (
             relations=(_RELATION,),
             audit=(Audited(_MEMORY.id, "superseded", f"by {_OTHER.id}", _LATER),),
             reviews=(),
+            credits=(_CREDIT,),
         )
     ),
     memories.FeedbackOut.of(_MEMORY.id, _MEMORY.strength, _MEMORY.status),
+    memories.TaskOutcomeOut.of(TaskOutcome(id=_CREDIT.outcome_id, result=_CREDIT.result, credits=(_CREDIT,))),
     memories.RelationOut.of(_RELATION),
     memories.CurveOut.of(
         FadingCurve(
@@ -475,6 +509,10 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     HoldsOut.of([_HOLD]),
     _KEY,
     KeysOut(keys=[_KEY]),
+    AuditOut.of(AuditPage((_AUDITED,), None)),
+    AuditEntryOut.of(_AUDITED),
+    AuditHeadOut(head=str(_HEAD)),
+    AuditCheckOut.of(AuditCheck(entries=1204, head=_HEAD, names=7, erased=2)),
     NewKeyOut(key=_KEY, token=f"rem_{'x' * 43}"),
     AliveOut(status="ok", version="1.0.0", episodic=SearchMode.VECTOR, degraded={}),
     ReadyOut(status="ready", reasons=[]),

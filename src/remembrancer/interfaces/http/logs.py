@@ -16,6 +16,7 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
+from remembrancer.errors import without_words
 from remembrancer.interfaces.http.access import AUTHENTICATION, Principal
 from remembrancer.interfaces.http.middleware import HttpMiddleware, route_of
 
@@ -77,7 +78,18 @@ class RequestLog(HttpMiddleware):
             _log.log(level, "%s %s %d", line["method"], line["route"], status, extra={"request": line})
 
 
-class JsonLines(logging.Formatter):
+class _WithoutWords(logging.Formatter):
+    """Writes tracebacks without the messages of errors, which may quote a memory."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  the standard library's name
+        kind, error, _ = ei
+        if not isinstance(error, Exception):
+            return super().formatException(ei)
+        wordless = without_words(error)
+        return super().formatException((kind, wordless, wordless.__traceback__))
+
+
+class JsonLines(_WithoutWords):
     """A record as one JSON object: `time`, `level`, and the request's line or `logger` and `message`."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -91,7 +103,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(body)
 
 
-class ReadableLines(logging.Formatter):
+class ReadableLines(_WithoutWords):
     """A record for a person at a terminal, without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from remembrancer.errors import without_words
 from remembrancer.interfaces.http import problems
 
 
@@ -74,7 +75,7 @@ class Unforeseen(HttpMiddleware):
             if (
                 noted.status
             ):  # The response is incomplete: the web server closes the connection, and the client sees that.
-                raise problems.without_words(error) from None
+                raise without_words(error) from None
             await problems.unforeseen(error)(scope, receive, send)
 
 

@@ -120,12 +120,7 @@ def unforeseen(error: Exception) -> JSONResponse:
 
 def log_unforeseen(route: str, error: Exception) -> None:
     """Log an unexpected error with its traceback, without its message."""
-    _log.error("unforeseen %s in %s", type(error).__name__, route, exc_info=without_words(error))
-
-
-def without_words(error: Exception) -> RuntimeError:
-    """An error with the type's name and the traceback of another, without its message."""
-    return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
+    _log.error("unforeseen %s in %s", type(error).__name__, route, exc_info=errors.without_words(error))
 
 
 def _invalid(error: Mapping[str, Any]) -> errors.InvalidInput:

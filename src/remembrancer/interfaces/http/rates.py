@@ -19,6 +19,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remembrancer.adapters.siblings.shared import Siblings
+from remembrancer.domain.audit import Door
 from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import AUTHENTICATION, COOKIE, Authenticator, Principal
@@ -27,7 +28,9 @@ from remembrancer.interfaces.http.middleware import HttpMiddleware
 from remembrancer.interfaces.http.peers import peer_of
 from remembrancer.interfaces.http.probes import PROBES
 from remembrancer.interfaces.http.telemetry import AppMetrics
+from remembrancer.interfaces.mcp.app import PATH as MCP_PATH
 from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled, full, take
+from remembrancer.ports.audit import acting
 
 MAX_BUCKETS: Final = 10_000
 """Buckets kept, those used last. A forgotten bucket is full again."""
@@ -175,7 +178,9 @@ class RateLimit(HttpMiddleware):
                     MutableHeaders(scope=message).update(_quota_headers(taken.bucket, buckets.rate))
             await send(message)
 
-        await self.app(scope, receive, send_with_quota)
+        door = Door.MCP if scope["path"] == MCP_PATH else Door.HTTP
+        with acting(door=door, **({} if principal is None else principal.actor)):
+            await self.app(scope, receive, send_with_quota)
 
     async def _principal(
         self, connection: HTTPConnection, bearer: str | None, token: str | None, address: str

@@ -10,6 +10,7 @@ from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import Memory
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import indented, label, one_line
+from remembrancer.policies.rendering.telling import MARK
 from remembrancer.values import dataclass
 
 FRAME: Final = Frame(TAG, UNTRUSTED)
@@ -50,6 +51,7 @@ def memory_line(memory: Memory, when: str, conversation: str = "") -> Item[Memor
     """A memory's line: its kind, who spoke, when, the title of its conversation, and its id, which other tools take."""
     title = one_line(memory.title or "")
     text = f"{title}: {memory.text}" if title else memory.text
+    text = f"{MARK} {text}" if memory.flagged else text
     return line(memory, (memory.kind, memory.speaker, when, conversation, short_id(memory.id)), text)
 
 

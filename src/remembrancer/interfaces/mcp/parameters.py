@@ -101,8 +101,14 @@ Actor = Annotated[_Name | None, Field(description="The speaker's or program's na
 Session = Annotated[_Name | None, Field(description="The conversation.")]
 
 MemoryIdText = Annotated[str, Field(min_length=8, max_length=45, description="As recall gives it.")]
+MemoryIds = Annotated[
+    str, Field(min_length=8, max_length=2_000, description="As recall gives it. Of a task: all that it used.")
+]
 Verdict = Annotated[
-    Literal["helpful", "unhelpful", "harmful"],
-    Field(description="helpful: you used it; unhelpful: not relevant; harmful: wrong or misleading."),
+    Literal["helpful", "unhelpful", "harmful", "success", "partial", "failure"],
+    Field(
+        description="helpful: you used it; unhelpful: not relevant; harmful: wrong or misleading. How a task ended:"
+        " success, partial, failure."
+    ),
 ]
 HealthDays = Annotated[int, Field(ge=0, le=30, description="Days of history.")]

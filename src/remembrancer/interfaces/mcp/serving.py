@@ -23,6 +23,7 @@ from starlette.routing import Route
 from remembrancer import engine
 from remembrancer.config import Settings
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.audit import Door
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.loopback import is_loopback
@@ -32,6 +33,7 @@ from remembrancer.interfaces.mcp.stdio import run_over_stdio
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.worker import Stop
 from remembrancer.policies.rendering.safe import kept_line
+from remembrancer.ports.audit import ACTING, Acting
 from remembrancer.values import dataclass
 
 _FAREWELL: Final = 5
@@ -94,6 +96,7 @@ async def serve(
 
         server = memory_server(memory_of, counts_use=counts_use or memory.presets.in_use.marks_recalled)
         async with loading(memory), _working(memory) if works else nullcontext():
+            ACTING.set(Acting(door=Door.MCP))
             if address is None:
                 await _over_stdio(server)
             else:

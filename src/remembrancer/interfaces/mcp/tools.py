@@ -11,8 +11,10 @@ from mcp_types import CallToolResult
 
 from remembrancer.domain.age import spoken_age
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.event import Origin
 from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.outcome import TaskResult
 from remembrancer.domain.recall import Recall, Rendered
 from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.engine.search_state import SearchMode
@@ -21,7 +23,7 @@ from remembrancer.interfaces.cli.times import parse_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.blocks import FRAME, Listing, listing, memory_line, minute
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer, as_json
-from remembrancer.interfaces.text import below_threshold
+from remembrancer.interfaces.text import below_threshold, flagged_held_back
 from remembrancer.interfaces.wire.mcp import (
     ChangedOut,
     DocumentOut,
@@ -174,6 +176,8 @@ class Tools:
             **self._times(occurred_at=occurred_at, valid_until=valid_until),
         )
         anew = f" It is revision {kept.revision} of its topic; the previous text is kept." if kept.revision > 1 else ""
+        if topic_key is not None and kept.topic_key != topic_key:
+            anew += " A memory of this topic that is trusted more stays current."
         return answer(f"Remembered as {short_id(kept.id)} ({kept.kind}, {kept.tier.value}).{anew}", ChangedOut.of(kept))
 
     async def observe(
@@ -205,12 +209,20 @@ class Tools:
         return answer(f"Recorded as event {short_id(event.id)}, number {event.seq} of its session.", EntryOut.of(event))
 
     async def feedback(
-        self, context: Context, memory_id: given.MemoryIdText, verdict: given.Verdict
+        self, context: Context, memory_id: given.MemoryIds, verdict: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
-        """Rate a recalled memory. Call it as soon as you know. It changes the memory's rank; one rated unhelpful or
-        harmful too often is retired.
+        """Rate a recalled memory, or report how a task that used memories ended. Call it as soon as you know. It
+        changes their rank; one rated unhelpful or harmful too often is retired.
         """
         memory = await self.memory_of(context, Right.WRITE)
+        if verdict in set(TaskResult):
+            told = await memory.outcome(verdict, memories=memory_id.replace(",", " ").split())
+            changed = [await memory.get(one.memory_id) for one in told.credits]
+            parts = (f"{short_id(one.id)} is at confidence {one.strength.confidence:.2f}" for one in changed)
+            return answer(
+                f"Counted as {verdict}: {', '.join(parts)}.",
+                FeedbackOut.of(changed[0].id, changed[0].strength, changed[0].status),
+            )
         chosen = (await memory.get(memory_id)).id
         if self.counts_use and verdict == Feedback.HELPFUL:
             await memory.mark([chosen], Exposure.USED)
@@ -240,6 +252,8 @@ class Tools:
         changes: Any = {name: value for name, value in told.items() if value is not None}
         if not changes:
             raise InvalidInput("arguments", None, "at least one of " + ", ".join(told))
+        if text is not None or title is not None:
+            changes["origin"] = Origin.ASSISTANT  # a model's words are trusted no more than it, also in a user's memory
         edited = await memory.update(memory_id, **changes)
         return answer(f"Updated {short_id(edited.id)}: it has revision {edited.revision}.", ChangedOut.of(edited))
 
@@ -283,6 +297,8 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
         parts.append(NOTHING)
     if recall.below_threshold:
         parts.append(f'{below_threshold(recall)}; recall them with floor="off".')
+    if recall.flagged_held_back:
+        parts.append(f"{flagged_held_back(recall)}; a person can review them.")
     parts += [f"Degraded: {one_line(part)}: {one_line(reason)}." for part, reason in recall.degraded.items()]
     return "\n\n".join(part for part in parts if part)
 

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from remembrancer.ingest import ImportedRecord, Problem
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import FileProblem as VaultFinding
-    from remembrancer.ports.transfer import BackupReport, MovedRows, MoveReport, RestoreReport
+    from remembrancer.ports.transfer import (
+        BackupReport,
+        EncryptionStatus,
+        MovedRows,
+        MoveReport,
+        RestoreReport,
+    )
 
 
 class ExportedOut(Wire):
@@ -64,20 +70,45 @@ class ConfigOut(Wire):
 
 
 class BackupOut(Wire, Of["BackupReport"]):
-    """A backup. `rows`: of all workspaces. `bytes`: the size of the file."""
+    """A backup. `rows`: of all workspaces. `bytes`: the size of the file. `sealed`: each row has a key of its own."""
 
     path: str
     rows: int
     bytes: int
+    sealed: bool
 
 
 class RestoredOut(Wire, Of["RestoreReport"]):
-    """A restored store. `set_aside`: the new path of the store that was there before; null if there was none."""
+    """A restored store. `set_aside`: the new path of the store that was there before; null if there was none.
+    `unreadable`: the rows of a sealed backup whose keys erasures have destroyed.
+    """
 
     path: str
     rows: int
     bytes: int
     set_aside: str | None
+    unreadable: int
+
+
+class EncryptionOut(Wire, Of["EncryptionStatus"]):
+    """Whether a store's file is encrypted. `cipher`: null if it is not. `plain_copies`: the names of copies beside it
+    that are not.
+    """
+
+    path: str
+    cipher: str | None
+    plain_copies: list[str]
+
+
+class RekeyedOut(EncryptionOut):
+    """A store that was encrypted, decrypted, or encrypted with another key."""
+
+    rows: int
+    bytes: int
+
+
+class KeyFileOut(Wire):
+    path: str
 
 
 class MovedRowsOut(Wire, Of["MovedRows"]):

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, JsonValue
 
 from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.memory import Status, Tier
+from remembrancer.domain.outcome import CreditBasis, TaskResult
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Visibility
 from remembrancer.interfaces.wire.journal import EventOut
@@ -17,6 +18,7 @@ from remembrancer.interfaces.wire.shape import Derived, Many, Of, ScopeOut, Wire
 if TYPE_CHECKING:
     from remembrancer.domain.listing import MemoryPage
     from remembrancer.domain.memory import Cue, Memory, Revision
+    from remembrancer.domain.outcome import Credit, TaskOutcome
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.review import Review
     from remembrancer.domain.strength import Strength, Usage
@@ -26,12 +28,16 @@ if TYPE_CHECKING:
 
 
 class UsageOut(Wire, Of["Usage"]):
+    """Counts of uses and ratings. `worked`, `failed`: the evidence of outcomes and ratings, at most 5 in all."""
+
     retrieved: int
     shown: int
     used: int
     helped: int
     unhelpful: int
     harmed: int
+    worked: float
+    failed: float
     last_retrieved_at: AwareDatetime | None
     last_shown_at: AwareDatetime | None
     last_used_at: AwareDatetime | None
@@ -54,7 +60,9 @@ class StrengthOut(Wire, Of["Strength"]):
 
 
 class MemoryOut(Wire, Of["Memory"]):
-    """A memory. `actor`, `role`: who spoke; null for notes, and for memories of several events."""
+    """A memory. `actor`, `role`: who spoke; null for notes, and for memories of several events. `flagged`: whether its
+    text, from a tool, the web or an import, tells a language model what to do.
+    """
 
     id: UUID
     scope: ScopeOut
@@ -80,6 +88,7 @@ class MemoryOut(Wire, Of["Memory"]):
     key: str | None
     revision: int
     tags: list[str]
+    flagged: bool
     metadata: dict[str, JsonValue]
     status: Status
     strength: StrengthOut
@@ -143,6 +152,42 @@ class ReviewOut(Derived):
         return cls.copied(review, rating=review.rating.name.lower())
 
 
+class CreditOut(Wire, Of["Credit"]):
+    """A memory's share in the outcome of a task, and what that changed. `basis`: named, cited or shown. `share`: its
+    part of the task's credit, at most 1. `scope`: who reported it.
+    """
+
+    memory_id: UUID
+    outcome_id: UUID
+    at: AwareDatetime
+    result: TaskResult
+    basis: CreditBasis
+    share: float
+    scope: ScopeOut
+    recall_id: UUID | None
+    task: str
+    note: str
+    worked_before: float
+    worked: float
+    failed_before: float
+    failed: float
+    confidence_before: float
+    confidence: float
+    stability_before: float
+    stability: float
+
+
+class TaskOutcomeOut(Wire, Of["TaskOutcome"]):
+    """The outcome of a task as recorded. `credits`: one for each memory, by id. `repeated`: whether its key was
+    recorded before; nothing was changed then.
+    """
+
+    id: UUID
+    result: TaskResult
+    credits: list[CreditOut]
+    repeated: bool
+
+
 class MemoryDetailsOut(Wire, Of["MemoryDetails"]):
     memory: MemoryOut
     cues: list[CueOut]
@@ -151,6 +196,7 @@ class MemoryDetailsOut(Wire, Of["MemoryDetails"]):
     relations: list[RelationOut]
     audit: list[AuditedOut]
     reviews: list[ReviewOut]
+    credits: list[CreditOut]
 
 
 class FeedbackOut(Wire):

@@ -97,6 +97,7 @@ class HeldBackOut(Wire, Of["HeldBack"]):
 class RecallOut(Wire):
     """The result of a recall.
 
+    `flagged_held_back`: how many memories with the flag `instruction-like` the preset held back, at most 100.
     `kind`: what the question asks for; null if the preset reads only its terms, and in a replay. `pinned`: memories
     pinned to every answer. `below_threshold`: the memories that the answer would also have without its relevance
     threshold (`floor`: off), best first. `degraded`: what could not be used, and why. `legs`: the number of candidates
@@ -109,6 +110,7 @@ class RecallOut(Wire):
     hits: list[HitOut]
     pinned: list[MemoryOut]
     below_threshold: list[HeldBackOut]
+    flagged_held_back: int = 0
     degraded: dict[str, str]
     timings_ms: dict[str, float]
     kind: QuestionKind | None = None

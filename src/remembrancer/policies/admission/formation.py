@@ -9,14 +9,16 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import Event, Origin, Role
+from remembrancer.domain.event import Event, Origin, Role, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier
+from remembrancer.domain.recalled import own_spans, without_recalled
 from remembrancer.domain.scope import Level, Scope, Visibility, narrowest
 from remembrancer.domain.strength import INITIAL_STABILITY, Exposure, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.language.cues import analysed
 from remembrancer.language.english.dates import spoken_date
+from remembrancer.policies.admission.flagging import any_flagged, flagged_by_text, reflagged, with_flag
 from remembrancer.policies.admission.importance import Importance
 from remembrancer.policies.admission.passages import WHOLE_CHARS, passages
 from remembrancer.values import copied, dataclass
@@ -92,8 +94,13 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
 
 
 def memory_without_cues(event: Event, formation: Formation) -> Memory:
-    """The memory of one event, with the event's text verbatim, or the beginning of a long one."""
-    return Memory(
+    """The memory of one event, with the event's text verbatim, or the beginning of a long one; without what a recall
+    inserted.
+    """
+    said = without_recalled(event.text)
+    if said != event.text:
+        event = replace(event, text=said)
+    memory = Memory(
         id=memory_id_of(event.id),
         scope=event.scope,
         visibility=Visibility.WORKSPACE,
@@ -113,11 +120,12 @@ def memory_without_cues(event: Event, formation: Formation) -> Memory:
             importance_floor=formation.importance.floor(event.priority),
         ),
     )
+    return with_flag(memory, flagged=any_flagged([event]))
 
 
 def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
     """An episode: a memory of several turns, with a cue for its own text and one for each turn, or for each passage of
-    a long one. Its span covers the turns.
+    a long one. Its span covers the turns. It is trusted no more than any of them.
 
     `events`: at least one, in the order of their stream.
     """
@@ -125,7 +133,9 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
         memory,
         occurred_from=min(event.occurred_at for event in events),
         occurred_to=max(event.occurred_at for event in events),
+        origin=least_trusted([memory.origin, *(event.origin for event in events)]),
     )
+    spanning = with_flag(spanning, flagged=memory.flagged or any_flagged(events))
     turns = turn_cues(memory.id, events, first=1)
     return MemoryWrite(spanning, (own_cue(spanning), *turns), tuple(event.id for event in events))
 
@@ -134,17 +144,27 @@ def turn_cues(memory_id: UUID, events: Iterable[Event], *, first: int) -> tuple[
     """The cues of turns, numbered from `first` on: one for each turn, and one for each passage of a long one."""
     cues: list[Cue] = []
     for event in events:
-        cues += passages_of(memory_id, event, first=first + len(cues))
+        if says_anything(event):
+            cues += passages_of(memory_id, event, first=first + len(cues))
     return tuple(map(analysed, cues))
 
 
+def says_anything(event: Event) -> bool:
+    """Whether the event has a text besides what a recall inserted."""
+    return bool(without_recalled(event.text))
+
+
 def passages_of(memory_id: UUID, event: Event, *, first: int = 0) -> Iterator[Cue]:
-    """The cues of a turn, at least one, numbered from `first` on. Their heading is the speaker and the time."""
+    """The cues of a turn, at least one, numbered from `first` on. Their heading is the speaker and the time. What a
+    recall inserted is in none of them, unless there is nothing else.
+    """
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
-    if len(event.text) <= WHOLE_CHARS:
-        yield Cue(memory_id=memory_id, ordinal=first, text=event.text, heading=heading, event_id=event.id)
+    said = without_recalled(event.text) or event.text
+    if len(said) <= WHOLE_CHARS:
+        yield Cue(memory_id=memory_id, ordinal=first, text=said, heading=heading, event_id=event.id)
         return
-    for ordinal, (start, end) in enumerate(passages(event.text, 0, len(event.text)), start=first):
+    own = [place for start, end in own_spans(event.text) for place in passages(event.text, start, end)]
+    for ordinal, (start, end) in enumerate(own, start=first):
         text = event.text[start:end]
         yield Cue(memory_id=memory_id, ordinal=ordinal, text=text, heading=heading, event_id=event.id, start=start)
 
@@ -164,6 +184,7 @@ def memory_of_draft(
         recorded_at=now,
         strength=copied(draft, Strength, stability=stability_at_birth(draft.surprise)),
     )
+    memory = flagged_by_text(memory)
     return MemoryWrite(memory, (own_cue(memory),))
 
 
@@ -202,6 +223,7 @@ def revised(
         revision=memory.revision + 1,
         strength=replace(memory.strength, importance=told.importance, priority=told.priority),
     )
+    later = reflagged(later, memory)
     return MemoryWrite(later, (own_cue(later),))
 
 

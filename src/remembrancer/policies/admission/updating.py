@@ -8,18 +8,22 @@ from datetime import datetime
 from typing import Any, Final, TypedDict, cast
 
 from remembrancer.domain import validation
+from remembrancer.domain.event import Origin, least_trusted
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.flagging import reflagged
 from remembrancer.policies.admission.formation import Formation, own_cue
 
 
 class Changes(TypedDict, total=False):
     """New values of a memory's fields, as in `remember`. A missing field stays; None clears the field.
 
-    `tags` and `metadata` replace the previous ones completely.
+    `tags` and `metadata` replace the previous ones completely. `origin`: the source of the new values; the memory keeps
+    the less trusted of it and its own, so that an edit never raises its trust.
     """
 
     text: str
@@ -33,6 +37,7 @@ class Changes(TypedDict, total=False):
     valid_from: datetime | None
     valid_until: datetime | None
     visibility: Visibility | str
+    origin: Origin | str
 
 
 CHANGEABLE: Final = tuple(Changes.__annotations__)
@@ -51,18 +56,23 @@ def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
             raise TypeError(f"a memory has no changeable field {name!r}")
     if not given:
         raise InvalidInput("changes", "nothing", "one or more of " + ", ".join(CHANGEABLE))
+    if isinstance(given.get("text"), str) and given["text"] != memory.text:
+        given["text"] = without_recalled(given["text"]) or given["text"]
     if "kind" in given:
         given["kind"] = formation.kind(validation.slug("kind", given["kind"]))
     if "tags" in given:
         given["tags"] = validation.tags("tags", given["tags"])
     told = {name: getattr(memory, name) for name in CHANGEABLE if name not in _OF_STRENGTH}
     strength = {name: getattr(memory.strength, name) for name in _OF_STRENGTH}
+    if "origin" in given:
+        given["origin"] = least_trusted([memory.origin, validation.choice("origin", given["origin"], Origin)])
     draft = MemoryDraft(**(told | strength | given))
-    return replace(
+    later = replace(
         memory,
         **{name: getattr(draft, name) for name in told},
         strength=replace(memory.strength, importance=draft.importance, priority=draft.priority),
     )
+    return reflagged(later, memory)
 
 
 def write_of(later: Memory, earlier: Memory, cues: Iterable[Cue]) -> MemoryWrite:

@@ -6,9 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from remembrancer.domain.event import least_trusted
+from remembrancer.domain.event import UNTRUSTED, least_trusted
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.policies.admission.flagging import with_flag
 from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.consolidation.condensing import ids_told, shared_attributes, span, tags_of, together
 from remembrancer.policies.consolidation.linkage import alike, linked_groups
@@ -36,8 +37,9 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, pinned_tag: str |
     """The merges among memories, which are given in time order.
 
     The most important memory of a group is kept; ties: the most used, then the oldest. Only memories with the same
-    `SharedAttributes`, kind, tier and source are merged. Memories with a topic key are not merged, because they are
-    updated under that key. A memory that was merged before and restored is not merged into the same memory again.
+    `SharedAttributes`, kind, tier and source are merged; texts of tools, the web and imports only with each other,
+    because they would lower the trust of others. Memories with a topic key are not merged, because they are updated
+    under that key. A memory that was merged before and restored is not merged into the same memory again.
     """
     several = [memory for memory in memories if memory.topic_key is None and memory.tier in rule.tiers]
     words = [words_of(memory.text) for memory in several]
@@ -68,7 +70,7 @@ def with_counts_of(gone: Sequence[Memory], strength: Strength) -> Adjustment:
 
 def _place(memory: Memory, rule: Compaction, pinned_tag: str | None) -> Hashable:
     attributes = shared_attributes(memory, sessions_apart=not rule.across_sessions, pinned_tag=pinned_tag)
-    return (attributes, memory.kind, memory.tier, memory.source, memory.title)
+    return (attributes, memory.kind, memory.tier, memory.source, memory.title, memory.origin in UNTRUSTED)
 
 
 def _merged_from(memory: Memory) -> tuple[str, ...]:
@@ -101,4 +103,4 @@ def _merge(group: Sequence[Memory], rule: Compaction, pinned_tag: str | None) ->
         revision=kept.revision + 1,
         strength=replace(kept.strength, importance_floor=max(memory.strength.importance_floor for memory in group)),
     )
-    return Merge(kept, gone, revised)
+    return Merge(kept, gone, with_flag(revised, flagged=any(memory.flagged for memory in group)))

@@ -16,6 +16,7 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import MAX_TAGS, JsonValue
 from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.flagging import flagged_by_text
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.values import dataclass
 
@@ -91,7 +92,7 @@ def one_of(
     """
     sessions = {memory.scope.session for memory in sources}
     occurred_from, occurred_to = span(sources)
-    return Memory(
+    memory = Memory(
         id=identifier,
         scope=sources[0].scope if len(sessions) == 1 else attributes.scope,
         visibility=attributes.visibility,
@@ -110,6 +111,7 @@ def one_of(
         metadata={**shared(memory.metadata for memory in sources), **metadata, SUMMARISED_BY: said.by},
         strength=together([memory.strength for memory in sources]),
     )
+    return flagged_by_text(memory, inherited=any(memory.flagged for memory in sources))
 
 
 def cues_of(memory: Memory, cues: Iterable[Cue], *, own: bool) -> tuple[IndexedCue, ...]:

@@ -11,12 +11,13 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import least_trusted
+from remembrancer.domain.event import is_less_trusted, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.policies.admission.flagging import flagged_by_text
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.policies.consolidation.condensing import SharedAttributes, shared_attributes, span
 from remembrancer.policies.consolidation.near_duplicates import same_claim
@@ -178,7 +179,9 @@ def drawn(
 
     All episodes are marked as consolidated, even without a finding. A fact is valid from the end of the first episode
     that states it. An updated or invalidated fact is kept; its validity ends then. A fact has the origin of its least
-    trusted episode. A finding that repeats a known fact, or another finding, adds a source to it instead of a new fact.
+    trusted episode; one that contradicts a more trusted fact does not end it, but is stored beside it, with a
+    `contradicts` relation. A finding that repeats a known fact, or another finding, adds a source to it instead of a
+    new fact.
 
     `vectors`: unit vectors by text, of `texts_in` and of the known facts. Texts without one are compared by their
     words.
@@ -263,13 +266,17 @@ class _Drawing:
             self.facts.setdefault(known.id, _Fact(known.text))
             self._say(known.id, finding, None)
             return
-        since = self._since(finding, known)
+        since = self._since(finding, known if self._may_end(finding, known) else None)
         if finding.action is Action.UPDATE:
             place = self._place(finding)
             self._say(place, finding, since)
-            self.ended[known.id] = (place, since)
+            if self._may_end(finding, known):
+                self.ended[known.id] = (place, since)
+            else:
+                self.against.append(Relation(place, known.id, RelationKind.CONTRADICTS, 1.0, self.now))
             return
-        self.ended[known.id] = (None, since)
+        if self._may_end(finding, known):
+            self.ended[known.id] = (None, since)
         self.against += [
             Relation(source, known.id, RelationKind.CONTRADICTS, 1.0, self.now) for source in finding.sources
         ]
@@ -277,7 +284,7 @@ class _Drawing:
     def drawn(self) -> Drawn:
         reinforced = tuple(identifier for identifier in self.facts if identifier not in self.new)
         known, episodes = self.basis.known, self.basis.episodes
-        touched = [*episodes.values(), *(known[identifier] for identifier in (*reinforced, *self.ended))]
+        touched = [*episodes.values(), *(known[identifier] for identifier in (*reinforced, *self.ending))]
         edges = [
             Relation(identifier, source, RelationKind.DERIVED_FROM, 1.0, self.now)
             for identifier, fact in self.facts.items()
@@ -332,6 +339,11 @@ class _Drawing:
         self.new[identifier] = finding.category
         return identifier
 
+    def _may_end(self, finding: FactFinding, known: Memory) -> bool:
+        """Whether the finding is trusted as much as the known fact, so that it may end it."""
+        origin = least_trusted(self.basis.episodes[source].origin for source in finding.sources)
+        return not is_less_trusted(origin, known.origin)
+
     def _say(self, identifier: UUID, finding: FactFinding, since: datetime | None) -> None:
         fact = self.facts[identifier]
         fact.sources.update(dict.fromkeys(finding.sources))
@@ -373,6 +385,7 @@ class _Drawing:
                 confidence=self.policy.reinforced(self.policy.confidence, len(sources) - 1),
             ),
         )
+        memory = flagged_by_text(memory, inherited=any(source.flagged for source in sources))
         event_ids = dict.fromkeys(event for source in sources for event in self.basis.event_ids[source.id])
         return MemoryWrite(memory, (own_cue(memory),), tuple(event_ids))
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
 from remembrancer.domain import validation
+from remembrancer.domain.event import UNTRUSTED
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
@@ -57,12 +58,13 @@ def sleepers(
     """The groups of memories to consolidate together, ordered by their first. `memories`: in time order.
 
     A group has one `SharedAttributes`, so that one memory with narrow visibility or short validity does not change
-    others. A memory with a topic key forms a group of its own, because it is updated under its key.
+    others. Texts of tools, the web and imports are kept apart from what people and the assistant said, whose trust they
+    would lower. A memory with a topic key forms a group of its own, because it is updated under its key.
     """
     by_traits: dict[Hashable, list[Memory]] = {}
     for memory in memories:
         attributes = shared_attributes(memory, sessions_apart="session" in rule.by, pinned_tag=pinned_tag)
-        traits = (attributes, memory.source if "source" in rule.by else None)
+        traits = (attributes, memory.source if "source" in rule.by else None, memory.origin in UNTRUSTED)
         alone = None if memory.topic_key is None else memory.id
         by_traits.setdefault((traits, alone), []).append(memory)
     places = {memory.id: place for place, memory in enumerate(memories)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import FloatColumn
+
+FORGETTING: Final = 0.8
+"""The share of earlier evidence for and against a memory that is left after one more observation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +81,20 @@ class FeedbackSteps:
 
 
 def after_feedback(strength: Strength, feedback: Feedback, steps: FeedbackSteps) -> Adjustment:
-    """The strength after one piece of feedback: the new confidence and count. `retire` is set if the preset retires the
-    memory.
+    """The strength after one piece of feedback: the new confidence, count and evidence. `retire` is set if the preset
+    retires the memory. An unhelpful rating is no evidence against a memory: it was not about the question.
     """
     usage = strength.usage
     match feedback:
         case Feedback.HELPFUL:
-            step, usage = steps.helpful, replace(usage, helped=usage.helped + 1)
+            step, usage = steps.helpful, replace(observed(usage, 1.0, 0.0), helped=usage.helped + 1)
         case Feedback.UNHELPFUL:
             step, usage = steps.unhelpful, replace(usage, unhelpful=usage.unhelpful + 1)
         case Feedback.HARMFUL:
-            step, usage = steps.harmful, replace(usage, harmed=usage.harmed + 1)
+            step, usage = steps.harmful, replace(observed(usage, 0.0, 1.0), harmed=usage.harmed + 1)
         case _:
             assert_never(feedback)
-    # Rounded, because steps are decimal fractions: 0.75 after three steps down of 0.2 would be slightly above 0.15.
-    confidence = min(1.0, max(0.0, round(strength.confidence + step, 12)))
+    confidence = stepped(strength.confidence, step)
     # Positive feedback never retires a memory; otherwise a restored one could not recover.
     retire = "" if feedback is Feedback.HELPFUL else _struck_out(confidence, usage, steps)
     return Adjustment(replace(strength, confidence=confidence, usage=usage), retire)
@@ -118,3 +120,21 @@ def after_exposure(strength: Strength, exposure: Exposure, at: datetime) -> Adju
         case _:
             assert_never(exposure)
     return Adjustment(replace(strength, usage=usage))
+
+
+def observed(usage: Usage, worked: float, failed: float) -> Usage:
+    """The evidence after one more observation, of which `worked` and `failed` are the parts; together at most 1.
+
+    Earlier evidence is first multiplied by `FORGETTING` for a whole observation, so that a memory that has become wrong
+    falls, and one that failed recovers. The greatest evidence is 1 / (1 - FORGETTING) = 5. Source: Jøsang and Ismail,
+    The Beta Reputation System (2002), equations for r and s with a forgetting factor.
+    """
+    kept = FORGETTING ** (worked + failed)
+    return replace(usage, worked=usage.worked * kept + worked, failed=usage.failed * kept + failed)
+
+
+def stepped(confidence: float, step: float) -> float:
+    """Confidence after a step, in [0, 1]. Rounded, because steps are decimal fractions: 0.75 after three steps down of
+    0.2 would be slightly above 0.15.
+    """
+    return min(1.0, max(0.0, round(confidence + step, 12)))

@@ -47,7 +47,7 @@ class Reviewing:
 
         It does not depend on when the model is asked, and is always later than the memory's previous review.
         """
-        return max(evidence.at[-1], _since(memory) + timedelta(days=self.min_days))
+        return max(evidence.at[-1], memory.reviewed_since + timedelta(days=self.min_days))
 
     def waited(self, evidence: Evidence, *, now: datetime) -> bool:
         """Whether the conversation has had `silent_hours` to continue."""
@@ -60,7 +60,7 @@ class Reviewing:
         rated.
         """
         at = [self.at(memory, given) for memory, given in zip(memories, evidence, strict=True)]
-        elapsed = [(moment - _since(memory)) / DAY for moment, memory in zip(at, memories, strict=True)]
+        elapsed = [(moment - memory.reviewed_since) / DAY for moment, memory in zip(at, memories, strict=True)]
         before = [memory.strength for memory in memories]
         stability, difficulty = after_review(
             np.array([strength.stability for strength in before], dtype=np.float64),
@@ -83,9 +83,3 @@ class Reviewing:
             )
             for place, memory in enumerate(memories)
         )
-
-
-def _since(memory: Memory) -> datetime:
-    """The time at which the memory's age starts: its last review, or when it happened."""
-    reviewed = memory.strength.last_reviewed_at
-    return memory.occurred_to if reviewed is None else max(memory.occurred_to, reviewed)

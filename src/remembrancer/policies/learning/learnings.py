@@ -16,6 +16,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
+from remembrancer.policies.admission.flagging import reflagged
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.consolidation.compacting import MERGED_FROM
 from remembrancer.values import copied
@@ -102,6 +103,7 @@ def made_to_say(
         tags=tuple(dict.fromkeys((*tags, *learning.tags))),
         metadata=kept | _metadata(learning, metadata or {}),
     )
+    later = reflagged(later, memory)
     return MemoryWrite(later, (own_cue(later),))
 
 

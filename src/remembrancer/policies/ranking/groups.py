@@ -13,6 +13,8 @@ RELATION: Final = "weight of the relation"
 """The factors of the score of a memory that was found by a `similar` relation of a hit."""
 PRECEDES: Final = "score of the hit that it precedes"
 """The part of a raised score: what a reply or a newer value gets from the hit that it was put before."""
+LOWERED_AS_FLAGGED: Final = "lowered as instruction-like"
+"""The factor of the score of a flagged memory."""
 
 _OTHERS: Final[Mapping[str, SignalGroup]] = {
     "dense": SignalGroup.MEANING,

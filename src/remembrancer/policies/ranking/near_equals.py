@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.language.english.values import StatedValue
+from remembrancer.policies.ranking.diversity import jaccard
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from remembrancer.domain.candidates import Candidates
 
 REPLIED_WITHIN: Final = 3_600_000_000
@@ -17,6 +20,8 @@ ALIKE: Final = 2 / 3
 """The least Jaccard similarity of the words of two statements about one thing."""
 SHARED: Final = 2
 """The least number of words that two statements about one thing share."""
+NEARLY: Final = 0.5
+"""The least Jaccard similarity of the words of two texts that say nearly the same."""
 
 
 def reply_to(found: Candidates, index: int) -> int | None:
@@ -41,3 +46,8 @@ def is_newer_value(older: StatedValue, newer: StatedValue) -> bool:
     """Whether two statements are about one thing, and the newer one gives another value of it."""
     shared = len(older.words & newer.words)
     return shared >= SHARED and shared / len(older.words | newer.words) >= ALIKE and older.values != newer.values
+
+
+def nearly_equal(words: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    """Whether two texts with these words say nearly the same."""
+    return jaccard(words, other) >= NEARLY

@@ -54,14 +54,19 @@ class Ranking:
     `score`. `threshold`: the relevance threshold; None: everything is relevant. `diversity`: None keeps the order by
     score.
 
-    `near_equals`: a reply is put before the turn that only asks for it, and the newest of several values of one thing
-    before older ones. Not with `diversity`.
+    `near_equals`: a reply is put before the turn that only asks for it, the newest of several values of one thing
+    before older ones, and a text of a trusted origin before one of an untrusted origin that says nearly the same. Of
+    texts of untrusted origins that say nearly the same, an answer has the best one, and others only if there is room.
+    Not with `diversity`.
 
     `journal`: the lexical search also searches the text and the payload of all events of the journal, whether or not a
     memory was formed from them.
 
     `preference_weight`: the weight, in the score of a request, of stated preferences and instructions that apply to it.
     0: they count as any other memory.
+
+    `outcome_weight`: the greatest share by which the outcomes of tasks raise or lower a memory's score
+    (`scoring.with_outcomes`). 0: they do not count.
 
     `late_interaction`: how many of the best candidates are scored by late interaction, at least as many as hits are
     asked for. `first_stage`: the score that chooses them, which is the final score if the embedder gives no token
@@ -75,6 +80,7 @@ class Ranking:
     rerank: int = 0
     rerank_weight: float = 0.5
     preference_weight: float = 0.0
+    outcome_weight: float = 0.0
     depth: Depth = field(default_factory=Depth)
     journal: bool = False
     threshold: RelevanceThreshold | None = None
@@ -110,6 +116,7 @@ class Ranking:
         validation.whole("rerank", self.rerank, 0, MAX_RERANK)
         validation.fraction("rerank_weight", self.rerank_weight)
         validation.fraction("preference_weight", self.preference_weight)
+        validation.fraction("outcome_weight", self.outcome_weight)
 
     def _check_threshold(self) -> None:
         if self.threshold is None:

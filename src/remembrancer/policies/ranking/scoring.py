@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 import numpy as np
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
     FloatColumn = NDArray[np.float64]
     """One number per candidate, shape (n,); NaN where absent."""
+
+
+OUTCOME: Final = "outcome"
+"""The signal by which `with_outcomes` changes scores."""
+NO_EVIDENCE: Final = 0.5
+"""The expected outcome of a memory without evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +211,19 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
             return Scored("greatest of", values, parts, _to_the_first(values, parts))
         case _:
             assert_never(expression)
+
+
+def with_outcomes(scored: Scored, outcome: FloatColumn, most: float) -> Scored:
+    """Each score times 1 + `most` x (2 x outcome - 1), at most 1: from 1 - `most` to 1 + `most` times the score.
+
+    A memory without evidence, whose outcome is 0.5, keeps its score exactly; without any evidence nothing changes.
+    """
+    if not most or not (outcome != NO_EVIDENCE).any():
+        return scored
+    values = np.minimum(scored.values * (1.0 + most * (2.0 * outcome - 1.0)), 1.0)
+    # Of a score that falls, each part falls by the same share, so that no part is negative.
+    kept = np.fmin(scored.values, values)
+    return Scored("with outcomes", values, (scored, Scored(OUTCOME, outcome)), (kept, values - kept))
 
 
 def signal_names(expression: Expression) -> frozenset[str]:

@@ -225,6 +225,11 @@ def _reinforcement(states: States, moment: EvaluationTime) -> FloatColumn:
     return moment.dynamics.reinforcement(states)
 
 
+def _outcome(states: States, _: EvaluationTime) -> FloatColumn:
+    worked = states.worked.astype(np.float64)
+    return (worked + 1.0) / (worked + states.failed + 2.0)
+
+
 def _level(states: States, moment: EvaluationTime) -> FloatColumn:
     return moment.dynamics.level_factor(states)
 
@@ -368,6 +373,13 @@ STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {
     ),
     "reinforcement": StateSignal(
         "use", SignalGroup.MEMORY, "reinforcement by use, by the preset's gain: 1 or more", Scale.FACTOR, _reinforcement
+    ),
+    "outcome": StateSignal(
+        "outcomes of tasks",
+        SignalGroup.MEMORY,
+        "expected outcome of a task that uses it: (worked + 1) / (worked + failed + 2), so 0.5 without evidence",
+        Scale.UNIT,
+        _outcome,
     ),
     "level": StateSignal(
         "scope level", SignalGroup.MEMORY, "weight of its scope level in the preset", Scale.FACTOR, _level

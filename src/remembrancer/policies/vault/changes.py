@@ -17,6 +17,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict
+from remembrancer.policies.admission.flagging import reflagged
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.learning.learnings import made_to_say, memory_of_learning, strengthened
 from remembrancer.policies.vault.chunks import Chunk
@@ -204,7 +205,7 @@ def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Stat
 def _like(memory: Memory, fresh: MemoryWrite) -> MemoryWrite:
     """The new text for an existing memory, keeping the fields that only the store sets."""
     stays = {name: getattr(memory, name) for name in _OF_STORE}
-    later = replace(fresh.memory, key=memory.key or fresh.memory.key, **stays)
+    later = reflagged(replace(fresh.memory, key=memory.key or fresh.memory.key, **stays), memory)
     return MemoryWrite(later, (own_cue(later),))
 
 

@@ -38,7 +38,16 @@ LIVED: Final = Strength(
     confidence=0.125,
     stability=12.5,
     last_reviewed_at=NOW + timedelta(seconds=4),
-    usage=Usage(retrieved=1, shown=2, used=3, last_retrieved_at=NOW, last_shown_at=LATER, last_used_at=LATER),
+    usage=Usage(
+        retrieved=1,
+        shown=2,
+        used=3,
+        worked=1.5,
+        failed=0.25,
+        last_retrieved_at=NOW,
+        last_shown_at=LATER,
+        last_used_at=LATER,
+    ),
 )
 
 
@@ -223,6 +232,8 @@ class ChangesContract(StoreSuite):
                 retrieved=1,
                 shown=2,
                 used=3,
+                worked=1.5,
+                failed=0.25,
                 tags=("a", "b"),
                 metadata={"run": 7, "more": [1]},
                 cues=[],

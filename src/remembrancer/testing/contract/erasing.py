@@ -185,6 +185,7 @@ class ErasingContract(WorldSuite):
             "relations": 3,
             "exposures": 1,
             "reviews": 1,
+            "credits": 1,
             "audit": 0,
             "priority_changes": 2,
             "streams": 2,

@@ -32,6 +32,7 @@ from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.index import Index
 from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.outcomes import Judged
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import exported
 from remembrancer.testing.contract.finding import Finder, IndexSuite, VectoredRequest, assert_same_answer, request
@@ -64,7 +65,7 @@ from remembrancer.testing.contract.histories import (
     words_of,
 )
 from remembrancer.testing.contract.strength import as_lists
-from remembrancer.testing.contract.world import a_call, a_review, a_snapshot
+from remembrancer.testing.contract.world import a_call, a_credit, a_review, a_snapshot
 from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, an_event, indexed
 from remembrancer.testing.textbook_index import TextbookIndex
 
@@ -177,6 +178,17 @@ class StoreMachine(RuleBasedStateMachine):
             )
 
         self._both(lambda store: store.adjust(reader, ids, change, at=at, exposed=log))
+
+    @rule(reader=readers, some=st.lists(picks, min_size=1, max_size=3), outcome=st.integers(1, 3), at=moments)
+    def add_credits(self, reader: Reader, some: list[int], outcome: int, at: datetime) -> None:
+        ids = [self._known(pick).id for pick in some]
+
+        def judge(memory: Memory) -> Judged:
+            usage = replace(memory.strength.usage, worked=memory.strength.usage.worked + 0.5)
+            credit = replace(a_credit(memory.id, outcome=UUID(int=outcome), at=at), scope=reader.scope)
+            return Judged(replace(memory.strength, usage=usage), credit, Exposed(memory.id, Exposure.USED, at))
+
+        self._both(lambda store: store.add_credits(reader, UUID(int=outcome), ids, judge, at=at))
 
     @rule(reader=readers, old=picks, new=st.none() | picks, at=moments)
     def supersede(self, reader: Reader, old: int, new: int | None, at: datetime) -> None:
@@ -484,6 +496,7 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.relations(reader, ids),
         [list((await store.hubs(reader, where, limit=3)).items()) for where in WHERES],
         [(await store.audit(reader, memory_id), await store.reviews(reader, memory_id)) for memory_id in ids],
+        [await store.credits(reader, memory_id) for memory_id in ids],
         [await store.health_inputs(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
         {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
         [(list(found), as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],

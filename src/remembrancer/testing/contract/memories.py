@@ -83,6 +83,8 @@ FULL = Memory(
             helped=4,
             unhelpful=6,
             harmed=5,
+            worked=2.25,
+            failed=0.75,
             last_retrieved_at=NOW + timedelta(seconds=1),
             last_shown_at=NOW + timedelta(seconds=2),
             last_used_at=NOW + timedelta(seconds=3),

@@ -265,6 +265,8 @@ LIVED = Strength(
         retrieved=1,
         shown=2,
         used=3,
+        worked=1.5,
+        failed=0.25,
         last_retrieved_at=NOW + timedelta(seconds=1),
         last_shown_at=NOW + timedelta(seconds=2),
         last_used_at=NOW + timedelta(seconds=3),

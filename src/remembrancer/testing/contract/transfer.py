@@ -75,6 +75,7 @@ BROKEN: Final = [
         stability=0,
         difficulty=11,
         unhelpful=0.5,
+        worked=-0.5,
         last_reviewed_at=7,
         consolidated_at="soon",
     ),
@@ -89,6 +90,8 @@ BROKEN: Final = [
     *_broken("stream", cursor=-1, read=None, note=None),
     *_broken("review", memory_id=NOWHERE, rating=5, at=None, evidence_until="soon", previous=7),
     *_broken("review", stability_before=0, stability=None, difficulty_before=11, difficulty=0.5, by=""),
+    *_broken("credit", memory_id=NOWHERE, outcome_id="first", at=None, result="won", basis="guessed", share=0),
+    *_broken("credit", task=7, worked=-1, confidence=2, stability=0, recall_id="last"),
     *_broken("audit", memory_id=NOWHERE, action="", reason=None),
     *_broken("health", crew="", day="4 March", taken_at=None, coverage=101, score="good"),
 ]
@@ -97,7 +100,7 @@ BROKEN: Final = [
 
 NEWER: Final = {
     *("importance_floor", "stability", "difficulty", "last_reviewed_at", "unhelpful", "consolidated_at"),
-    *("indexed_at", "token_embeddings", "query", "actor", "role", "start"),
+    *("indexed_at", "token_embeddings", "query", "actor", "role", "start", "worked", "failed"),
 }
 """Fields that exports of version 1 lack."""
 
@@ -132,6 +135,7 @@ class ExportContract(WorldSuite):
             relation=3,
             exposure=2,
             review=1,
+            credit=1,
             audit=2,
             health=2,
         )

@@ -16,6 +16,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from remembrancer.domain.audit import Touched
 from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.erasure import ErasureSelection, Removal
 from remembrancer.domain.event import Event, Priority, Role
@@ -29,11 +30,14 @@ from remembrancer.domain.scope import Level, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
+from remembrancer.ports.audit import TOUCHED, UNRECORDED
 from remembrancer.ports.changes import ChangeFeed, CueWords, ReadView
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.outcomes import Judged
 from remembrancer.ports.store import Store
+from remembrancer.testing.contract.audit import done_by
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
@@ -56,6 +60,7 @@ from remembrancer.testing.contract.world import (
     OLD,
     OOM,
     OTHER_MODEL,
+    OUTCOME,
     PROBES,
     REVIEWED_AT,
     TOPIC,
@@ -63,6 +68,7 @@ from remembrancer.testing.contract.world import (
     WorldSuite,
     a_call,
     a_claim,
+    a_credit,
     a_hold,
     a_key,
     a_recall,
@@ -90,6 +96,10 @@ STOLEN: Final = Reply(200, b"stolen", "text/plain")
 
 def _wearing(strength: Strength) -> Adjustment:
     return Adjustment(strength, "harmed too often")
+
+
+def _judged(memory: Memory) -> Judged:
+    return Judged(replace(memory.strength, importance=1.0), a_credit(memory.id, outcome=DOOR, at=LATER))
 
 
 def _importance(strength: Strength) -> Adjustment:
@@ -228,6 +238,7 @@ READS: Final[dict[str, Observe]] = {
     "unreviewed": lambda store: store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9),
     "exposed_in": lambda store: store.exposed_in(SCOPE, "monday", Exposure.SHOWN),
     "reviews": lambda store: store.reviews(READER, DEPLOY),
+    "credits": lambda store: store.credits(READER, DEPLOY),
     "runs": lambda store: store.runs(SCOPE),
     "deferrals": lambda store: store.deferrals(SCOPE),
     "spending": lambda store: store.spending(SCOPE),
@@ -304,6 +315,11 @@ READS: Final[dict[str, Observe]] = {
     "copies": lambda store: store.copies(SCOPE),
     "stats": _plain(lambda store: store.stats(READER), lambda stats: replace(stats, bytes=0)),
     "check": _plain(lambda store: store.check(SCOPE, MODEL), lambda told: [(one.check, one.ok) for one in told]),
+    "trail": _plain(lambda store: store.trail(SCOPE, limit=99), lambda told: list(map(done_by, told))),
+    "trail_head": _plain(lambda store: store.trail_head(SCOPE), lambda head: head.seq),
+    "trail_names": _plain(
+        lambda store: store.trail_names(SCOPE), lambda names: sorted(one.name for one in names.values())
+    ),
     "export": exported,
 }
 """Calls that write nothing, by name."""
@@ -322,6 +338,10 @@ WRITES: Final[dict[str, Observe]] = {
     "adjust": lambda store: store.adjust(READER, ALL_IDS, _importance, at=LATER),
     "adjust, retire and log": lambda store: store.adjust(
         READER, [OOM], _wearing, at=LATER, exposed=[Exposed(OLD, Exposure.SHOWN, LATER, 0.25)]
+    ),
+    "add_credits": _with(
+        lambda store: store.add_credits(READER, OUTCOME, ALL_IDS, _judged, at=LATER),
+        lambda store: store.add_credits(READER, DOOR, ALL_IDS, _judged, at=LATER),
     ),
     "supersede": lambda store: store.supersede(READER, OLD, OOM, at=LATER),
     "invalidate": lambda store: store.supersede(READER, OLD, None, at=LATER),
@@ -384,6 +404,9 @@ WRITES: Final[dict[str, Observe]] = {
     "put_hold": _with(lambda store: store.put_hold(SCOPE, replace(a_hold(), id=TURNS[0])), READS["holds"]),
     "release_hold": _with(lambda store: store.release_hold(SCOPE, a_hold().id, at=LATER), READS["holds"]),
     "import_rows": lambda store: store.import_rows(SCOPE, [record_to_row(SIMILAR)]),
+    "add_to_trail": _with(
+        lambda store: store.add_to_trail(SCOPE, [Touched(ids={"memories": (DEPLOY,)})]), READS["trail"]
+    ),
 }
 """The other calls, some with reads of what they wrote."""
 EFFECTS: Final = {
@@ -449,6 +472,10 @@ class WallContract(WorldSuite):
     def test_every_method_of_the_protocol_is_tested_for_isolation(self) -> None:
         methods = {name for name in dir(Store) if not name.startswith("_")}
         assert methods <= READS.keys() | WRITES.keys() | TRIED_ACROSS | OF_ALL | WITHOUT_ROWS
+
+    def test_every_method_that_writes_is_in_the_audit_trail_or_has_a_reason_not_to_be(self) -> None:
+        writing = {name for name in dir(Store) if name in WRITES.keys() | TRIED_ACROSS}
+        assert writing == TOUCHED.keys() | UNRECORDED.keys()
 
     async def test_no_read_sees_or_changes_a_sibling_workspace(self, beside: Store) -> None:
         before = await exported(beside, SIBLING), await _access(beside)

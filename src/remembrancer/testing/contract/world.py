@@ -17,6 +17,7 @@ from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.job import Run
 from remembrancer.domain.kept import KeptRecall
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
+from remembrancer.domain.outcome import Credit, CreditBasis, TaskResult
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply
 from remembrancer.domain.retention import LegalHold, RetentionRule
@@ -29,6 +30,7 @@ from remembrancer.language.cues import analysed
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry
+from remembrancer.ports.outcomes import Judged
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import StoreSuite, give_vectors, holding
@@ -42,6 +44,7 @@ TURNS: Final = (UUID(int=201), UUID(int=202))
 MARKED: Final = UUID(int=203)
 PROBE: Final = UUID(int=204)
 DOOR: Final = UUID(int=301)
+OUTCOME: Final = UUID(int=401)
 TOPIC: Final = "checkout-memory"
 REVIEWED_AT: Final = NOW + timedelta(minutes=6)
 PROBES: Final = Aged(types=frozenset({"network.*"}), keep=frozenset({Priority.PIN}), before=NOW - timedelta(days=7))
@@ -118,7 +121,9 @@ class WorldSuite(StoreSuite):
 
 
 async def _log(store: Store, scope: Scope, prefix: str) -> None:
-    """Write exposures, a supersession, a retirement, a consolidation, a review, a cursor and health snapshots."""
+    """Write exposures, a supersession, a retirement, a consolidation, a review, a credit, a cursor and health
+    snapshots.
+    """
     reader, shown = Reader(scope), NOW + timedelta(minutes=5)
     await store.supersede(reader, FORMER, DEPLOY, at=NOW + timedelta(minutes=3))
     await store.adjust(
@@ -149,6 +154,8 @@ async def _log(store: Store, scope: Scope, prefix: str) -> None:
         ),
         at=REVIEWED_AT,
     )
+    credit = replace(a_credit(), scope=scope, task=f"{prefix}a rollout", note=f"{prefix}it went well")
+    await store.add_credits(reader, OUTCOME, [DEPLOY], lambda memory: Judged(memory.strength, credit), at=REVIEWED_AT)
     for crew in (None, scope.crew):
         await store.put_snapshot(scope, a_snapshot(crew))
 
@@ -256,6 +263,30 @@ def a_review(
         difficulty_before=2.125,
         difficulty=2.25,
         by="small",
+    )
+
+
+def a_credit(memory_id: UUID = DEPLOY, *, outcome: UUID = OUTCOME, at: datetime = REVIEWED_AT) -> Credit:
+    """Half of the credit of a task that succeeded."""
+    return Credit(
+        memory_id=memory_id,
+        outcome_id=outcome,
+        at=at,
+        result=TaskResult.SUCCESS,
+        basis=CreditBasis.CITED,
+        share=0.5,
+        scope=SCOPE,
+        recall_id=UUID(int=900),
+        task="deploy",
+        note="it took a while",
+        worked_before=0.25,
+        worked=0.75,
+        failed_before=1.0,
+        failed=0.875,
+        confidence_before=0.5,
+        confidence=0.55,
+        stability_before=2.3065,
+        stability=2.5,
     )
 
 

@@ -348,8 +348,8 @@ def test_a_read_whose_transaction_cannot_be_ended_does_not_hold_the_log(
             raise apsw.IOError("injected")
         return True
 
-    def watched(path: str, *, create: bool) -> SqliteConnection:
-        connection = connect(path, create=create)
+    def watched(path: str, **given: Any) -> SqliteConnection:
+        connection = connect(path, **given)
         cast("apsw.Connection", connection).exec_trace = trace
         return connection
 

@@ -56,7 +56,7 @@ LOOP EXECUTE format('ALTER TABLE %s {} ROW LEVEL SECURITY', one); END LOOP; END 
 """Whether the owner of the tables, who migrates them, is subject to their policies."""
 _SAID: Final = (
     "actor answer beginning body error heading item key metadata name note origin payload query reason receipt refs"
-    " signs tags terms text title topic_key vector words"
+    " salt signs tags task terms text title topic_key vector words"
 ).split()
 """Columns with texts of callers, or what is made of them. PostgreSQL keeps samples of a column in its catalogue, where
 an erased text would stay: not of these, which are searched by indexes of one value or of words.

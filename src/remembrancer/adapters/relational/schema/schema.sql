@@ -94,6 +94,7 @@ CREATE TABLE memories (
   last_reviewed_at INTEGER, unhelpful INTEGER NOT NULL DEFAULT 0,
   actor TEXT, role TEXT, -- of the one event that it says again; NULL: of none, or of several
   changed_at INTEGER NOT NULL DEFAULT 0, -- when it was last written, by the time of that write
+  worked REAL NOT NULL DEFAULT 0, failed REAL NOT NULL DEFAULT 0,
   UNIQUE (workspace, id)
 );
 CREATE UNIQUE INDEX memories_by_key ON memories (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
@@ -110,6 +111,7 @@ CREATE INDEX memories_tagged ON memories (workspace, occurred_to) WHERE tags <> 
 -- Most memories are messages; the others are listed by kind.
 CREATE INDEX memories_by_kind ON memories (workspace, kind, occurred_to) WHERE kind <> 'message';
 CREATE INDEX memories_pinned ON memories (workspace, occurred_to) WHERE tags LIKE '%"pinned"%'; -- every recall reads these
+CREATE INDEX memories_flagged ON memories (workspace, occurred_to) WHERE tags LIKE '%"instruction-like"%';
 
 CREATE TABLE memory_events (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
@@ -186,6 +188,7 @@ CREATE TABLE past_states (
   retrieved INTEGER NOT NULL, shown INTEGER NOT NULL, used INTEGER NOT NULL, helped INTEGER NOT NULL,
   unhelpful INTEGER NOT NULL, harmed INTEGER NOT NULL,
   last_retrieved_at INTEGER, last_shown_at INTEGER, last_used_at INTEGER,
+  worked REAL NOT NULL DEFAULT 0, failed REAL NOT NULL DEFAULT 0,
   PRIMARY KEY (memory, until)
 ) WITHOUT ROWID;
 
@@ -234,6 +237,20 @@ CREATE TABLE reviews (
   difficulty_before REAL NOT NULL, difficulty REAL NOT NULL, rated_by TEXT NOT NULL,
   PRIMARY KEY (memory, at)
 ) WITHOUT ROWID;
+
+-- Append-only: each memory's share in the outcome of a task, and what that changed. The scope is that of the report.
+CREATE TABLE credits (
+  workspace TEXT NOT NULL,
+  memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  outcome BLOB NOT NULL,
+  at INTEGER NOT NULL, result TEXT NOT NULL, basis TEXT NOT NULL, share REAL NOT NULL,
+  project TEXT NOT NULL, crew TEXT NOT NULL, agent TEXT NOT NULL, session TEXT NOT NULL,
+  recall BLOB, task TEXT NOT NULL, note TEXT NOT NULL,
+  worked_before REAL NOT NULL, worked REAL NOT NULL, failed_before REAL NOT NULL, failed REAL NOT NULL,
+  confidence_before REAL NOT NULL, confidence REAL NOT NULL, stability_before REAL NOT NULL, stability REAL NOT NULL,
+  PRIMARY KEY (memory, outcome)
+) WITHOUT ROWID;
+CREATE INDEX credits_by_outcome ON credits (workspace, outcome);
 
 -- Append-only too: the same thing done to a memory at the same microsecond for the same reason is one line.
 CREATE TABLE audit (
@@ -299,6 +316,18 @@ CREATE TABLE erasures (
   workspace TEXT NOT NULL, id BLOB NOT NULL, at INTEGER NOT NULL, receipt TEXT NOT NULL, purged_at INTEGER,
   UNIQUE (workspace, id)
 );
+
+-- Append-only: who did what, when. `entry`: the canonical bytes of domain.audit, no text. `hash`: SHA-256 of the hash before
+-- it and the entry. Of this store: not in an export.
+CREATE TABLE audit_trail (
+  workspace TEXT NOT NULL, seq INTEGER NOT NULL, entry BLOB NOT NULL, hash BLOB NOT NULL,
+  PRIMARY KEY (workspace, seq)
+) WITHOUT ROWID;
+-- The names that entries have as pseudonyms. An erasure deletes a name; its entries stay.
+CREATE TABLE audit_names (
+  workspace TEXT NOT NULL, name BLOB NOT NULL, salt BLOB NOT NULL, pseudonym BLOB NOT NULL,
+  PRIMARY KEY (workspace, name)
+) WITHOUT ROWID;
 
 -- How long rows may live: those that match every part given (NULL: not given) are erased once they are older than `after`
 -- microseconds. Of this store, as the holds after it: not in an export.

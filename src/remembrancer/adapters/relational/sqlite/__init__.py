@@ -8,6 +8,6 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from . import backups, doctor  # noqa: F401
+    from . import backups, doctor, row_keys  # noqa: F401
 
 __getattr__ = loaded_when_used(__name__)

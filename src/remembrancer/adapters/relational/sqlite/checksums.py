@@ -20,7 +20,7 @@ _VFS: Final = "cksmvfs"
 _EXTENSION: Final = Path(apsw.__file__).with_name("sqlite_extra_binaries") / "cksumvfs"
 _RESERVED: Final = 8
 """Bytes at the end of each page; the VFS takes no other number."""
-ABSENT: Final = "this build of apsw has no checksum VFS (cksumvfs); install apsw from PyPI"
+ABSENT: Final = "this build of apsw has no checksum VFS (cksumvfs); install apsw-sqlite3mc from PyPI"
 
 
 @cache

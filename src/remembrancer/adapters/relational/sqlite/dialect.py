@@ -15,12 +15,13 @@ from remembrancer.adapters import relational
 from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.dialect import BEGINNING_CHARS
-from remembrancer.adapters.relational.sqlite import checksums
+from remembrancer.adapters.relational.sqlite import checksums, ciphers
 from remembrancer.patterns import pattern
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from remembrancer.adapters.encryption import FileKey
     from remembrancer.adapters.relational.dialect import Indexed
     from remembrancer.domain.validation import JsonScalar
     from remembrancer.ports.transfer import OnPages
@@ -201,6 +202,11 @@ _DIALECT: Final = SqliteDialect()
 class SqliteConnection(Connection, Protocol):
     """Methods that only the SQLite dialect calls."""
 
+    @property
+    def file_key(self) -> FileKey | None:
+        """The key of an encrypted file."""
+        ...
+
     def pragma(self, name: str, value: str | int | None = None) -> Any: ...
     def backup(self, name: str, source: Any, source_name: str) -> apsw.Backup: ...
     def config(self, option: int, value: int) -> int: ...
@@ -211,6 +217,7 @@ class SqliteConnection(Connection, Protocol):
 
 class _Connection(apsw.Connection):
     dialect = _DIALECT
+    file_key: FileKey | None = None
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -237,31 +244,56 @@ class _Connection(apsw.Connection):
         self.set_busy_timeout(int(seconds * 1000))
 
 
-def connect(path: str, *, create: bool = True) -> SqliteConnection:
-    """A connection. `create`: a missing file is created. Raises apsw.Error."""
+def connect(path: str, *, create: bool = True, key: FileKey | None = None, uris: bool = False) -> SqliteConnection:
+    """A connection. `create`: a missing file is created. `key`: of an encrypted file. `uris`: its statements may name
+    files by URI, and the path is absolute. Raises apsw.Error, and StoreUnavailable for a wrong key.
+    """
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return cast("SqliteConnection", _Connection(path, flags, None if path == ":memory:" else checksums.vfs()))
+    flags |= apsw.SQLITE_OPEN_URI if uris else 0
+    return _connect(path, flags, None if path == ":memory:" else _vfs(path, key), key, path)
 
 
-def connect_immutable(path: Path) -> SqliteConnection:
+def connect_immutable(path: Path, key: FileKey | None = None) -> SqliteConnection:
     """A connection for reading a file that does not change: its write-ahead log is neither read nor created. Raises
-    apsw.Error.
+    apsw.Error, and StoreUnavailable for a wrong key.
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return cast("SqliteConnection", _Connection(f"{path.absolute().as_uri()}?immutable=1", flags, checksums.vfs()))
+    return _connect(f"{path.absolute().as_uri()}?immutable=1", flags, _vfs(str(path), key), key, str(path))
+
+
+def _vfs(path: str, key: FileKey | None) -> str | None:
+    return checksums.vfs() if key is None else ciphers.require(path)
+
+
+def _connect(file: str, flags: int, vfs: str | None, key: FileKey | None, name: str) -> SqliteConnection:
+    opened = _Connection(file, flags, vfs)
+    connection = cast("SqliteConnection", opened)
+    try:
+        if key is not None:
+            ciphers.unlock(connection, key, name)
+            opened.file_key = key
+        connection.pragma("secure_delete", False)  # some builds have it on, which makes each deletion slower
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def copy_pages(source: SqliteConnection, path: str, on_pages: OnPages | None = None) -> None:
-    """Copy the state that a connection reads to a new file, which then has no write-ahead log. Raises apsw.Error.
+    """Copy the state that a connection reads to a new file, which then has no write-ahead log, and is encrypted as the
+    source is. Raises apsw.Error.
 
     `VACUUM INTO` would write pages without checksums to a large file: SQLite writes page 1, which says that pages end
     with checksums, last. So page 1 is written before the copy.
     """
-    with closing(connect(path)) as first:
-        checksums.reserved(first, checksums.reserved(source))
-        first.pragma("user_version", 1)
-    with closing(connect(path)) as copy:
-        checksums.are_on(copy)  # the VFS reads page 1
+    key = source.file_key
+    if key is None:
+        with closing(connect(path)) as first:
+            checksums.reserved(first, checksums.reserved(source))
+            first.pragma("user_version", 1)
+    with closing(connect(path, key=key)) as copy:
+        if key is None:
+            checksums.are_on(copy)  # the VFS reads page 1
         with copy.backup("main", source, "main") as copying:
             while not copying.done:
                 copying.step(PAGES)

@@ -9,7 +9,7 @@ import apsw
 from remembrancer.adapters.relational.inspection import RESTORE
 from remembrancer.adapters.relational.rows import INDEXED
 from remembrancer.adapters.relational.schema import current_version
-from remembrancer.adapters.relational.sqlite import checksums
+from remembrancer.adapters.relational.sqlite import checksums, ciphers
 from remembrancer.adapters.relational.sqlite.errors import WRONG_CHECKSUM, is_wrong_checksum
 from remembrancer.ports.inspection import Finding
 
@@ -50,6 +50,10 @@ def page_checksums(connection: SqliteConnection) -> Finding:
     return Finding(
         "checksums", on, "every page has one" if on else "none: damaged pages are not detected", checksums.ABSENT
     )
+
+
+def encryption() -> Finding:
+    return Finding("encryption", ok=True, detail=f"every page is encrypted and has a tag ({ciphers.NAME})", repair="")
 
 
 def references(connection: Connection) -> Finding:

@@ -23,13 +23,14 @@ from remembrancer.adapters.relational.schema import (
     readiness,
     require_current,
 )
-from remembrancer.adapters.relational.sqlite import checksums, schema
+from remembrancer.adapters.relational.sqlite import checksums, ciphers, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.ports.notifications import Polled
 
 if TYPE_CHECKING:
+    from remembrancer.adapters.encryption import EncryptionKey, FileKey
     from remembrancer.domain.memory import Analyse
     from remembrancer.ports.candidate_source import CandidateSource
     from remembrancer.ports.inspection import Finding
@@ -52,11 +53,22 @@ class SqliteFile:
     failure: type[Exception] = apsw.Error
     lanes = 1
 
-    def __init__(self, path: str, *, create: bool = True, full_sync: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        create: bool = True,
+        full_sync: bool = False,
+        read_only: bool = False,
+        encryption: EncryptionKey | None = None,
+        sealed_backups: bool = False,
+    ) -> None:
         """`path` is a file's, or `:memory:`. `create`: create the file if it does not exist. `full_sync`: wait for the
-        disk at every commit. `read_only`: change no byte of it, and migrate no tables.
+        disk at every commit. `read_only`: change no byte of it, and migrate no tables. `encryption`: the key of an
+        encrypted file; a new file is encrypted with it. `sealed_backups`: seal the rows of backups.
 
-        Raises InvalidInput for an invalid path, StoreUnavailable for one that cannot be opened or created.
+        Raises InvalidInput for an invalid path, StoreUnavailable for one that cannot be opened or created, and for a
+        key where the file is not encrypted, or none where it is.
         """
         self.name = path
         self.is_private = path == ":memory:"
@@ -69,13 +81,21 @@ class SqliteFile:
         if not self.is_private:
             check_path(path, create=self._create)
             self._path = os.path.abspath(path)  # noqa: PTH100  readers open it later: the folder may have changed
+        self._encryption = encryption
+        self._sealed_backups = sealed_backups
+        self._key = self._file_key()
+
+    def _file_key(self) -> FileKey | None:
+        """None for a file that is not encrypted, and for one that does not exist yet."""
+        return None if self.is_private else ciphers.file_key(self._path, self._encryption, self.name)
 
     def translated(self) -> AbstractContextManager[None]:
         return translated(self.name)
 
     def connect(self, *, reading: bool = False) -> SqliteConnection:
         self.require_in_place()
-        connection = connect(self._path, create=self._create and not self._in_place)
+        keeps_log = self._read_only and Path(f"{self._path}-wal").exists()
+        connection = connect(self._path, create=self._create and not self._in_place, key=self._key)
         try:
             self.require_in_place()  # again: another file may have come between
             connection.wait_for_locks(LOCK_TIMEOUT_S)
@@ -89,7 +109,7 @@ class SqliteFile:
             connection.pragma("journal_size_limit", LOG_BYTES)
             if reading or self._read_only:
                 connection.pragma("query_only", True)
-            if self._read_only and Path(f"{self._path}-wal").exists():  # which closing would write into the file
+            if keeps_log:  # which closing would write into the file
                 connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         except BaseException:
             connection.close()
@@ -105,6 +125,9 @@ class SqliteFile:
         """
         if self._read_only:
             return self._current()
+        if self._encryption is not None and self._key is None and self._create and not self.is_private:
+            create_encrypted(self._path, self._encryption)
+            self._key = self._file_key()
         deadline = time.monotonic() + LOCK_TIMEOUT_S
         converted = False
         while True:
@@ -183,7 +206,7 @@ class SqliteFile:
         Raises Unsupported for one that has them if apsw cannot compute them, because pages written without them would
         be reported as damaged.
         """
-        if self.is_private:
+        if self.is_private or self._key is not None:  # encrypted pages have tags, which take their place
             return False
         if checksums.vfs() is not None:
             return not checksums.are_on(connection)
@@ -215,6 +238,11 @@ class SqliteFile:
         return copied
 
     def purge(self, connection: Connection) -> str:
+        if self._encryption is not None and not self.is_private:
+            try:
+                sqlite.row_keys.destroy_erased(connection, self._path, self._encryption)
+            except StoreUnavailable as error:
+                return f"keys of sealed backups are not destroyed yet: {error}"
         try:
             with connection.dialect.overwriting(connection):
                 _drop_words(connection)
@@ -229,7 +257,10 @@ class SqliteFile:
         return ""
 
     def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
-        return sqlite.backups.back_up(cast("SqliteConnection", connection), path, on_pages)
+        source = cast("SqliteConnection", connection)
+        if self._sealed_backups and self._encryption is not None and not self.is_private:
+            return sqlite.backups.back_up_sealed(source, path, self._path, self._encryption, on_pages)
+        return sqlite.backups.back_up(source, path, on_pages)
 
     def candidate_source(self, model: str | None, dim: int, *, install: bool) -> CandidateSource | None:
         if install:
@@ -241,7 +272,9 @@ class SqliteFile:
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
         looks = {"sqlite": sqlite.doctor.library, "file": partial(sqlite.doctor.pages, connection)}
-        if not self.is_private:
+        if self._key is not None:
+            looks["encryption"] = sqlite.doctor.encryption
+        elif not self.is_private:
             looks["checksums"] = partial(sqlite.doctor.page_checksums, cast("SqliteConnection", connection))
         return looks
 
@@ -315,13 +348,32 @@ def check_path(path: str, *, create: bool) -> None:
         raise StoreUnavailable(f"{path}: cannot be created, its folder is read-only: give another path")
 
 
+def create_encrypted(path: str, encryption: EncryptionKey) -> None:
+    """Create a file without tables, if there is none yet. Two processes that do this at once use one salt: that of the
+    file that was first given its name.
+    """
+    partial = f"{path}.{os.urandom(4).hex()}.partial"
+    try:
+        with closing(connect(partial, key=encryption.of_file(ciphers.new_salt()))) as connection:
+            connection.pragma("journal_mode", "wal")  # writes the first page, with the salt
+        if Path(path).exists() and not Path(path).stat().st_size:
+            Path(partial).replace(path)
+        else:
+            ciphers.name_once(Path(partial), Path(path))
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be created ({error.strerror})") from error
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
 def copies(path: str) -> tuple[str, ...]:
-    """The names of the file's copies next to it, made by migrations and restorations."""
+    """The names of the file's copies next to it, made by migrations and restorations, complete or not."""
     file = Path(path)
     # Not a glob: the name may contain pattern characters.
-    beside = (one.name for one in file.parent.iterdir() if one.name.startswith(f"{file.name}."))
-    made = re.compile(r"\.backup(\.partial)?$|\.replaced-\d+$")
-    return tuple(sorted(name for name in beside if made.search(name)))
+    begin = f"{file.name}."
+    beside = (one.name for one in file.parent.iterdir() if one.name.startswith(begin))
+    made = re.compile(r"(.*\.)?(backup(\.partial)?|replaced-\d+)|[0-9a-f]{8}\.partial")
+    return tuple(sorted(name for name in beside if made.fullmatch(name.removeprefix(begin))))
 
 
 def _check_file(file: Path, path: str) -> None:

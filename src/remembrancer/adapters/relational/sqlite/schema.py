@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.schema import (
@@ -18,7 +17,11 @@ from remembrancer.adapters.relational.schema import (
 )
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect, copy_pages
 from remembrancer.adapters.relational.sqlite.errors import DAMAGED
+from remembrancer.durable import put_in_place
 from remembrancer.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.encryption import FileKey
 
 APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: identifies files of this package
 
@@ -66,7 +69,7 @@ def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] =
         if version == 0:
             connection.execute(schema_sql())
         elif version < current_version():
-            _backup(path, version)
+            _backup(path, version, connection.file_key)
             for step in migrations()[version:]:
                 connection.execute(step.sql)
                 if step.number in fills:
@@ -93,7 +96,7 @@ def _version(connection: SqliteConnection, path: str) -> int:
     return 0
 
 
-def _backup(path: str, version: int) -> None:
+def _backup(path: str, version: int, key: FileKey | None) -> None:
     """Write a copy next to the file, under a temporary name until it is complete.
 
     The caller holds the write lock, so the copy is exactly the state before the migration, and only one process makes
@@ -103,11 +106,9 @@ def _backup(path: str, version: int) -> None:
     partial = Path(f"{target}.partial")
     try:
         partial.unlink(missing_ok=True)
-        with closing(connect(path)) as connection:
+        with closing(connect(path, key=key)) as connection:
             copy_pages(connection, str(partial))
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())  # SQLite does not do this
-        partial.replace(target)
+        put_in_place(partial, target)  # on the disk before the migration is
     except OSError as error:
         raise StoreUnavailable(f"{path}: its backup {target} cannot be written ({error.strerror})") from error
     finally:

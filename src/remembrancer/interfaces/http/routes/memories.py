@@ -10,13 +10,14 @@ from pydantic import Field
 
 from remembrancer.domain.listing import MemoryOrder, MemoryState
 from remembrancer.domain.recall import RecallMode
-from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
+from remembrancer.interfaces.http.access import Administering, ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import (
     FeedbackIn,
     InvalidateIn,
     MemoriesIn,
     MemoryChangesIn,
     MemoryIn,
+    OutcomeIn,
     RelationIn,
     SupersedeIn,
 )
@@ -162,6 +163,14 @@ async def unpin(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
     return wire.MemoryOut.of(await memory.unpin(memory_id))
 
 
+@router.post("/v1/memories/{memory_id}/release", summary="Release a flagged memory", responses=MISSING)
+async def release(memory: Administering, memory_id: MemoryId) -> wire.MemoryOut:
+    """Remove the flag of an instruction-like memory that somebody has read and found harmless. Needs the right
+    `admin`, because an agent that reads such a text must not release it. 409 if it is superseded.
+    """
+    return wire.MemoryOut.of(await memory.release(memory_id))
+
+
 @router.post("/v1/memories/{memory_id}/supersede", summary="Supersede a memory", responses=MISSING)
 async def supersede(memory: WritableMemory, memory_id: MemoryId, body: SupersedeIn) -> wire.MemoryOut:
     """Replace a memory with another one. It is kept and shown with its successor, but not recalled.
@@ -186,6 +195,17 @@ async def feedback(memory: WritableMemory, memory_id: MemoryId, body: FeedbackIn
     """
     strength = await memory.feedback(memory_id, body.verdict)
     return wire.FeedbackOut.of(memory_id, strength, (await memory.get(memory_id)).status)
+
+
+@router.post("/v1/outcomes", summary="Report the outcome of a task", responses=MISSING)
+async def outcome(memory: WritableMemory, body: OutcomeIn) -> wire.TaskOutcomeOut:
+    """Report how a task ended. The memories that it used share its credit, which changes their strength, and so their
+    rank in later answers.
+
+    Memories that are named or cited share all of it; if there are none, those in the blocks of the recalls share half.
+    Repeating a `key` changes nothing. 409 if the key has another result.
+    """
+    return wire.TaskOutcomeOut.of(await memory.outcome(**dict(body)))
 
 
 @router.get("/v1/memories/{memory_id}/curve", summary="Read a memory's strength over time", responses=MISSING)
