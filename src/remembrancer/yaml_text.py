@@ -17,7 +17,7 @@ MAX_VALUES: Final = 100_000
 of aliases stand for more than any memory holds.
 """
 UNFIT: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""PyYAML raises these for a value that does not fit its tag (`!!int ''`, `!!bool maybe`), or a date that does not exist.
+"""PyYAML raises these for a value that does not fit its tag (`!!int ''`, `!!bool maybe`), or a date that is none.
 """
 
 
