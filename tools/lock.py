@@ -37,7 +37,7 @@ def with_markers(compiled: Path) -> dict[str, str]:
     entries = {name: entry.text for name, entry in locked(compiled).items()}
     for name in markers.keys() & entries.keys():
         pin, _, hashes = entries[name].partition(" \\\n")
-        entries[name] = f"{pin} ; {markers[name]} \\\n{hashes}"
+        entries[name] = f"{pin.partition(' ;')[0]} ; {markers[name]} \\\n{hashes}"
     return entries
 
 

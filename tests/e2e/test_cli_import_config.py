@@ -71,6 +71,7 @@ def test_an_existing_file_is_not_written_over(cli: Cli, folder: Path) -> None:
         ("- a list", 2, "FILE"),
         ("a: [", 2, "FILE"),
         ("", 2, "FILE"),
+        ("!!int", 2, "FILE"),
     ],
 )
 def test_a_setting_that_cannot_be_converted_is_an_error(
@@ -78,3 +79,9 @@ def test_a_setting_that_cannot_be_converted_is_an_error(
 ) -> None:
     ran = cli("import-config", written(folder, text))
     assert (ran.code, named in ran.err) == (code, True), ran.err
+
+
+def test_a_key_without_a_value_is_not_set(cli: Cli, folder: Path) -> None:
+    assert "embedder_dim" not in tomllib.loads(
+        cli.done("import-config", written(folder, "embedding:\n  dimensions:")).out
+    )

@@ -13,6 +13,7 @@ from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, block
 from remembrancer.domain.learning import FIELDS, Learning, LearningType, learning_of
 from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.ingest.problem import Problem, RecordLocation
+from remembrancer.yaml_text import loaded
 
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _HEADER: Final = re.compile(r"---[ \t]*\r?\n(?P<fields>.*?)^---", re.DOTALL | re.MULTILINE)
@@ -66,15 +67,13 @@ def _learning(path: Path, text: str, block: HeaderBlock) -> Learning | Problem:
         return RecordLocation(path, block.line).problem("the header is not closed by a line of ---")
     header = text[block.header.start : block.header.end]
     try:
-        fields: object = yaml.load(header, Loader=yaml.CSafeLoader)
+        fields = loaded(header)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = block.line + 1 + (0 if mark is None else mark.line)
         return RecordLocation(path, line).problem(
             f"the header is not YAML ({getattr(error, 'problem', None) or error})"
         )
-    except ValueError as error:  # a date that does not exist
-        return RecordLocation(path, block.line).problem(f"the header cannot be read ({error})")
     if not isinstance(fields, dict):
         return RecordLocation(path, block.line).problem("the header is not a list of fields")
     try:

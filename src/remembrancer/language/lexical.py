@@ -39,16 +39,19 @@ _RUN: Final = pattern(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
 _SIGN: Final = pattern(f"[{_SIGNS}]")
 # A letter of a word: letters, digits, and the combining marks of Hebrew, Arabic and Indic scripts, which `\w` excludes.
 _LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
+# Some characters are in both classes of a letter, so a run of letters must not be tried again in parts (`++`): it would
+# take twice as long for each further letter.
 # Joined: words held together by marks that mean something inside a token: user@host.example, src/app/main.py,
 # v1.2.3, foo_bar, payment-worker, it's. A trailing ++ or # belongs to C++ and C#.
 _PICTURE: Final = "[\u2190-\u2bff\U0001f000-\U0001faff]"
 _JOINED: Final = pattern(
-    rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+|{_PICTURE}"
+    rf"{_LETTER}++(?:[._@/\\:'’\-]+{_LETTER}++)+|{_LETTER}++(?:\+\+|#)(?![\w+#])|{_LETTER}++|{_PICTURE}"
 )
-_WORD: Final = pattern(rf"{_LETTER}+")
+_WORD: Final = pattern(rf"{_LETTER}++")
 _COUNTED: Final = pattern(
-    rf"[{_IDEOGRAPHS}]{{1,2}}|[{_SIGNS}]{{1,4}}|[^\s{_IDEOGRAPHS}{_SIGNS}]*{_LETTER}[^\s{_IDEOGRAPHS}{_SIGNS}]*"
+    rf"[{_IDEOGRAPHS}]{{1,2}}|[{_SIGNS}]{{1,4}}|[^\s{_IDEOGRAPHS}{_SIGNS}]++(?:{_LETTER}[^\s{_IDEOGRAPHS}{_SIGNS}]*+)?"
 )
+_COUNTS: Final = pattern(rf"{_LETTER}|[{_IDEOGRAPHS}{_SIGNS}]")
 _CAMEL: Final = pattern(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ORDINAL: Final = pattern(r"^(\d+)(?:st|nd|rd|th)$")
 _POSSESSIVE: Final = pattern(r"['’]s?$")
@@ -195,7 +198,7 @@ def word_ends(text: str) -> list[int]:
     >>> word_ends("Deploy failed - again!")
     [6, 13, 22]
     """
-    return [word.end() for word in _COUNTED.finditer(text)]
+    return [word.end() for word in _COUNTED.finditer(text) if _COUNTS.search(text, *word.span())]
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
@@ -319,7 +322,10 @@ def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[st
         words = _WORD.findall(joined)
         if not words:  # a symbol, kept as it is: ≠ is not =
             asked.append(frozenset((joined,)))
-        for word in words if len(words) != 1 else [joined]:  # C++ and C# are words of their own
+        if len(words) == 1 and words[0] != joined:  # C++ and C# are words of their own
+            asked.append(frozenset((fold(joined)[:MAX_TERM_CHARS],)))
+            continue
+        for word in words:
             folded = fold(word[:MAX_TERM_CHARS])
             if folded:
                 (plain if folded in _DROPPED else asked).extend(_any_form(folded))

@@ -81,7 +81,7 @@ def test_a_rule_inside_a_text_stays_a_rule(tmp_path: Path) -> None:
         (entry(fields="type: hunch\n"), 3, "type: 'hunch' is not allowed"),
         (entry(fields="colour: red\n"), 3, "one of the fields"),
         (entry(fields="created_at: soon\n"), 3, "a day"),
-        (entry(fields="created_at: 2026-13-45\n"), 1, "cannot be read"),
+        (entry(fields="created_at: 2026-13-45\n"), 2, "month must be in 1..12"),
         (entry(identifier="seven"), 2, "id: 'seven' is not allowed"),
         ("---\ntype: corrective\n---\nNo id.\n", 1, "id: None is not allowed"),
         (entry(fields="phase: [design\n"), 4, "not YAML"),
@@ -103,7 +103,7 @@ def test_a_bad_header_leaves_its_neighbours_in(tmp_path: Path) -> None:
 def test_an_alias_in_a_header_cannot_grow_without_end(tmp_path: Path) -> None:
     nested = "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
     found = problem(written(tmp_path, entry(fields=f"a0: &a0 [x]\n{nested}")))
-    assert "one of the fields" in found.message
+    assert "its aliases stand for more than 100,000 values" in found.message
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
@@ -121,3 +121,18 @@ def test_a_file_of_learnings_is_distinguished_from_a_chat(tmp_path: Path) -> Non
 
 def test_an_institutional_file_is_in_every_answer(tmp_path: Path) -> None:
     assert (tags_of(tmp_path / "institutional.md"), tags_of(tmp_path / "MEMORY.md")) == (("institutional",), ())
+
+
+@pytest.mark.parametrize("value", ["!!int ''", "!!bool maybe", "!!timestamp soon", "[" * 30_000])
+def test_a_value_that_does_not_fit_its_tag_or_is_nested_deeply_is_a_problem(tmp_path: Path, value: str) -> None:
+    assert "the header is not YAML" in problem(written(tmp_path, entry(fields=f"importance: {value}\n"))).message
+
+
+def test_aliases_that_stand_for_too_many_values_are_a_problem(tmp_path: Path) -> None:
+    grown = ", ".join(f"&a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60))
+    told = problem(written(tmp_path, entry(fields=f"type: [&a0 [x, x], {grown}]\n")))
+    assert "its aliases stand for more than 100,000 values" in told.message
+
+
+def test_an_alias_within_what_it_stands_for_is_a_problem(tmp_path: Path) -> None:
+    assert "aliases" in problem(written(tmp_path, entry(fields="type: &a [*a]\n"))).message

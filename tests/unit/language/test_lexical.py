@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from remembrancer.language.lexical import (
     fold,
     lexical_query,
     stem,
+    word_ends,
     written,
 )
 
@@ -276,3 +278,23 @@ def test_the_words_with_a_questions_terms_are_given_as_written(
 ) -> None:
     query = lexical_query(question)
     assert written(text, query.terms or query.phrase) == expected
+
+
+@pytest.mark.parametrize("text", ["क" * 2_000 + "+", "क" * 200 + "/", "!" * 100_000, "क!" * 20_000])
+def test_no_text_takes_exponential_or_quadratic_time(text: str) -> None:
+    before = time.process_time()
+    analyse(text)
+    every_word(text)
+    word_ends(text)
+    assert time.process_time() - before < 2
+
+
+@given(st.text(st.sampled_from("ab_!-+# 東京ขั한कि\u0301é9"), max_size=12))
+def test_a_word_ends_where_the_letters_and_the_marks_beside_them_do(text: str) -> None:
+    ends = word_ends(text)
+    assert ends == sorted(set(ends))
+    assert all(not text[end - 1].isspace() for end in ends)
+
+
+def test_an_arabic_word_with_a_sharp_is_found_by_itself() -> None:
+    assert all(not forms.isdisjoint(analyse("والفريق#").tokens) for forms in every_word("والفريق#"))

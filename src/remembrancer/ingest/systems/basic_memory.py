@@ -16,6 +16,7 @@ from remembrancer.ingest.learnings import MAX_FILE_BYTES
 from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.ingest.systems.record import ForeignMemory, ImportedRecord, memories, optional_time, texts
 from remembrancer.ingest.turn import digest
+from remembrancer.yaml_text import loaded
 
 NAME: Final = "basic-memory"
 _HEADER: Final = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<fields>.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -114,8 +115,8 @@ def _changed(file: Path) -> datetime:
 
 def _front_matter(header: str) -> dict[str, object]:
     try:
-        told: object = yaml.load(header, Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, ValueError) as error:
+        told = loaded(header)
+    except yaml.YAMLError as error:
         raise InvalidInput("front matter", header.strip()[:80], "YAML") from error
     if told is None:
         return {}

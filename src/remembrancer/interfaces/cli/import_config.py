@@ -16,6 +16,7 @@ from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import counted
 from remembrancer.interfaces.wire.files import ConfigOut, LeftOutSetting
+from remembrancer.yaml_text import loaded
 
 _PROVIDERS: Final = ("gemini", "openai", "anthropic", "ollama")
 _KEPT: Final[Mapping[str, str]] = {
@@ -78,12 +79,12 @@ def read(file: Path) -> dict[str, Any]:
     """The sections of a config.yaml of at most 1 MiB. Raises InvalidInput."""
     allowed = "a config.yaml of Engram"
     try:
-        document = yaml.safe_load(read_file("FILE", file))
+        document = loaded(read_file("FILE", file))
     except OSError as error:
         raise unreadable("FILE", file, allowed, error) from error
     except InvalidInput:
         raise
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise InvalidInput("FILE", str(file), f"{allowed} (not YAML: {error})") from error
     if not isinstance(document, dict):
         raise InvalidInput("FILE", str(file), f"{allowed}: sections with keys")
@@ -109,7 +110,7 @@ def settings_of(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[LeftO
             del keys[f"{section}.model"]
     left_out: list[LeftOutSetting] = []
     for key, value in keys.items():
-        if key == "episodic.mode":
+        if key == "episodic.mode" or value is None:  # a key without a value is not set
             continue
         if isinstance(value, str) and "${" in value:
             left_out.append(

@@ -19,6 +19,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from remembrancer.domain.front_matter import Span
 from remembrancer.domain.learning import FIELDS
 from remembrancer.values import dataclass
+from remembrancer.yaml_text import UNFIT, require_shallow
 
 MAX_HEADER_CHARS: Final = 64 * 1024
 
@@ -52,6 +53,7 @@ def header(text: str) -> Header | Fault:
         return Fault(0, f"the header has {len(text):,} characters; expected at most {MAX_HEADER_CHARS:,}")
     loader = yaml.CSafeLoader(text)
     try:
+        require_shallow(text)
         node = loader.get_single_node()
         if not isinstance(node, MappingNode):
             return Fault(0, "the header is not a list of fields")
@@ -160,7 +162,7 @@ def _read(loader: yaml.CSafeLoader, name: str, node: Node) -> Any:
 def _constructed(loader: yaml.CSafeLoader, name: str, node: Node) -> Any:
     try:
         return cast("Any", loader).construct_object(node)
-    except ValueError as error:  # a date that does not exist
+    except UNFIT as error:
         return Fault(0, f"{name}: cannot be read ({error})")
 
 

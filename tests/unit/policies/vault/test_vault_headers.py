@@ -127,3 +127,18 @@ def test_a_new_header_has_the_usual_order_without_absent_fields() -> None:
     moment = datetime(2026, 3, 1, 10, tzinfo=UTC)
     values: dict[str, Value] = {"status": "active", "id": "x", "phase": None, "created_at": moment}
     assert rendered(values) == "id: x\nstatus: active\ncreated_at: '2026-03-01T10:00:00+00:00'\n"
+
+
+@pytest.mark.parametrize(
+    "value", ["!!int ''", "!!float ''", "!!bool maybe", "!!timestamp soon", "2026-02-30", "9" * 5_000]
+)
+def test_a_value_that_does_not_fit_its_tag_is_a_fault_of_its_field(value: str) -> None:
+    found = header(f"importance: {value}\n")
+    assert isinstance(found, Fault)
+    assert found.message.startswith("importance: ")
+
+
+def test_a_header_that_is_nested_too_deeply_is_a_fault() -> None:
+    for nested in ("[" * 30_000, "\n" + "- " * 30_000, "\n" + "? " * 30_000):
+        found = header(f"tags: {nested}")
+        assert isinstance(found, Fault)
