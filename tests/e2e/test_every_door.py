@@ -50,8 +50,7 @@ DOORS: Final = ("python", "cli", "terminal", "http", "mcp")
 """`terminal` is the command line again, as a person reads it."""
 PRINTED: Final = {
     "export": Line(["export", "printed.jsonl"]),
-    "export the audit": Line(["audit", "export", "printed-audit.jsonl"]),
-    "export a subject": Line(["export-subject", "printed-ana.jsonl", "--of-actor", ACTOR]),
+    "export-subject": Line(["export-subject", "printed-ana.jsonl", "--of-actor", ACTOR]),
     "backup": Line(["backup", "printed.db"]),
     "restore": Line(["restore", "backup-cli.db", "--db", "restored-printed.db"], of_memory=False),
 }

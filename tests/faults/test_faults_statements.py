@@ -49,6 +49,7 @@ from remembrancer.policies.admission.formation import Formation, memory_of_event
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import RECORDS
 from remembrancer.ports.journal import Aged, Entry
+from remembrancer.ports.outcomes import Judged
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.presets.default import DEFAULT
@@ -61,10 +62,12 @@ from remembrancer.testing.contract.world import (
     DEPLOY,
     OLD,
     OOM,
+    OUTCOME,
     PROBES,
     REVIEWED_AT,
     TOPIC,
     TURNS,
+    a_credit,
     a_review,
     a_snapshot,
     populate,
@@ -240,6 +243,8 @@ async def _import(store: Store) -> object:
     await source.relate(READER, [Relation(memory.id, memory.id, RelationKind.SIMILAR, 1.0, NOW)])
     exposed = [Exposed(memory.id, Exposure.SHOWN, NOW, 0.5)]
     await source.adjust(READER, [memory.id], lambda was: Adjustment(was, "harmed"), at=NOW, exposed=exposed)
+    credit = a_credit(memory.id)
+    await source.add_credits(READER, OUTCOME, [memory.id], lambda it: Judged(it.strength, credit), at=NOW)
     await source.put_snapshot(SCOPE, a_snapshot(None))
     said = an_event("said").id
     await source.set_priority(READER, said, Priority.PIN, by="LEAD", reason="", at=NOW, change=_lifted)

@@ -180,9 +180,9 @@ def test_an_unknown_id_is_not_found(make: Callable[[], Store]) -> None:
 
 def test_the_vectors_of_a_tail_are_forgotten(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
-        ctx.tails.keep(dict.fromkeys(said, np.ones(2, dtype=np.float32)))
+        ctx.tails.keep(SCOPE.workspace, dict.fromkeys(said, np.ones(2, dtype=np.float32)))
         await erased(ctx, events=frozenset({said[0]}))
-        assert set(ctx.tails.known(said)) == set(said[1:])
+        assert set(ctx.tails.known(SCOPE.workspace, said)) == set(said[1:])
 
     lived(make, steps)
 
