@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import yaml
 
@@ -52,9 +52,10 @@ def _values(value: object, known: dict[int, float]) -> float:
     """The number of values in a value and itself; infinite for one that contains itself."""
     if not isinstance(value, dict | list):
         return 1
-    if id(value) not in known:
-        known[id(value)] = math.inf  # while it is counted
-        parts = cast("Any", value)
-        inner = chain(parts.keys(), parts.values()) if isinstance(value, dict) else parts
-        known[id(value)] = 1 + sum(_values(part, known) for part in inner)
-    return known[id(value)]
+    parts = cast("dict[object, object] | list[object]", value)
+    place = id(parts)
+    if place not in known:
+        known[place] = math.inf  # while it is counted
+        inner = chain(parts.keys(), parts.values()) if isinstance(parts, dict) else parts
+        known[place] = 1 + sum(_values(part, known) for part in inner)
+    return known[place]

@@ -65,11 +65,12 @@ def services(data: bytes) -> None:
         return
     service_message(answer)
     if isinstance(answer, dict):
+        told = cast("dict[str, object]", answer)
         for model in _MODELS:
-            model.rows(cast("dict[str, object]", answer))
+            model.rows(told)
     for service in _RERANKERS:
         with suppress(AnswerError):
-            first, second = (float(score) for score in service.scores(answer, 2))
+            first, second = (float(score) for score in service.scores(cast("object", answer), 2))
             assert 0 <= first <= 1 and 0 <= second <= 1, (first, second)
 
 
