@@ -508,7 +508,7 @@ def test_maintenance_reports_each_job() -> None:
         await rem.observe("one")
         return {job: report.reason for job, report in (await rem.maintain()).items()}
 
-    assert list(opened(steps, embedder=HashEmbedder())) == ["index", "segment", "compact", "health"]
+    assert list(opened(steps, embedder=HashEmbedder())) == ["index", "segment", "compact", "retain", "health"]
 
 
 def test_a_block_for_a_prompt_holds_the_hits() -> None:
