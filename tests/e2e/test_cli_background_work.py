@@ -203,6 +203,7 @@ def test_maintain_reports_for_each_job_its_work_or_why_there_was_none(cli: Cli) 
         "index: no embedder: lexical recall only, as asked for",
         "segment: no stream has enough turns or was inactive for long enough",
         "compact: there are no near-duplicates",
+        "retain: preset default does not archive events",
         "health: took 1 snapshot: 100.0, green",
     ]
 

@@ -56,15 +56,16 @@ def ended(running: ForkedProgram) -> tuple[int, str, list[str]]:
 def test_a_worker_runs_due_jobs_and_prints_each_run_until_it_is_stopped(cli: Cli, environment: dict[str, str]) -> None:
     cli.done("observe", "The deploy failed")
     with working(environment) as running:
-        assert lines_of(running, 4) == [
+        assert lines_of(running, 5) == [
             "index: no embedder: lexical recall only, as asked for",
             "segment: no stream has enough turns or was inactive for long enough",
             "compact: there are no near-duplicates",
+            "retain: preset default does not archive events",
             "health: took 1 snapshot: 100.0, green",
         ]
         running.send_signal(signal.SIGTERM)
         assert ended(running) == (0, "", ["working on remembrancer.db; Ctrl+C ends it"])
-    assert [one["last"]["error"] for one in cli.done("jobs", "--json").json["jobs"]] == [""] * 4
+    assert [one["last"]["error"] for one in cli.done("jobs", "--json").json["jobs"]] == [""] * 5
 
 
 def test_each_run_of_a_worker_is_a_line_of_json_at_once(cli: Cli, environment: dict[str, str]) -> None:

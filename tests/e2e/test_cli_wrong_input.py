@@ -37,7 +37,7 @@ WRONG = {
     f"replay {UNKNOWN}": "here; check the id, --db and --workspace",
     f"link {UNKNOWN} likes {UNKNOWN}": "expected one of similar, supports",
     f"feedback {UNKNOWN} fine": "expected one of helpful, unhelpful, harmful",
-    "erase": "expected one of ids, events, or a project",
+    "erase": "expected one of ids, events, or any of project",
     "ingest missing.jsonl": NO_FILE,
     "ingest folder": "expected a file, or a folder of Markdown notes (*.md)",
     "import missing.jsonl": NO_FILE,

@@ -92,6 +92,8 @@ def flagged_held_back(view: ReadView, reader: Reader, where: Filter, found: Cand
     """The number of flagged memories that the filter of the search leaves out, up to `MAX_HELD_BACK`."""
     if FLAGGED not in where.without_tags or found.has_left_out_tags is False:
         return 0
+    if not view.state(reader.scope).change:  # nothing was written: a first start loads less
+        return 0
     left_out = replace(where, tags=where.tags | {FLAGGED}, without_tags=where.without_tags - {FLAGGED})
     return len(view.memories(reader, left_out, limit=MAX_HELD_BACK))
 

@@ -205,7 +205,7 @@ def outcome(
     note: Annotated[str, "A remark."] = "",
     key: KeyOption = None,
 ) -> None:
-    """Report how a task ended, and what it used.
+    """Report how a task ended.
 
     They share its credit: success raises their strength and their rank in later answers, failure lowers it. Without ids
     of memories, those in the blocks of the recalls share half of the credit. Prints what changed.
