@@ -79,7 +79,10 @@ async def check(ctx: Context, scope: Scope, heads: Iterable[AuditHead] = ()) -> 
 
 async def finding(ctx: Context, scope: Scope) -> Finding:
     """The check of `doctor`."""
-    found = await check(ctx, scope)
+    try:
+        found = await check(ctx, scope)
+    except StoreUnavailable as error:
+        return Finding(FINDING, ok=False, detail=f"cannot be read: {error}", repair="restore a backup")
     detail = found.problem or f"{found.entries} entries, a whole chain up to {found.head}"
     return Finding(FINDING, found.is_whole, detail, "somebody changed the database: compare it with a backup")
 
