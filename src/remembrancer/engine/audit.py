@@ -83,7 +83,7 @@ async def finding(ctx: Context, scope: Scope) -> Finding:
         found = await check(ctx, scope)
     except StoreUnavailable as error:
         return Finding(FINDING, ok=False, detail=f"cannot be read: {error}", repair="restore a backup")
-    detail = found.problem or f"{found.entries} entries, a whole chain up to {found.head}"
+    detail = found.problem or f"{found.entries} entries, a whole chain"
     return Finding(FINDING, found.is_whole, detail, "somebody changed the database: compare it with a backup")
 
 

@@ -386,7 +386,7 @@ def test_what_one_process_records_is_embedded_by_a_worker(url: str) -> None:
         assert last is not None
         return last.done, states[Job.INDEX].backlog or 0, len(states)
 
-    assert run(whole) == (1, 0, 4)
+    assert run(whole) == (1, 0, 5)
 
 
 def test_jobs_cannot_be_shared_on_a_file(tmp_path: Path) -> None:

@@ -204,7 +204,9 @@ def test_turns_of_older_tables_state_preferences(url: str) -> None:
         assert admin.execute("UPDATE memories SET tags = '[]' WHERE workspace = 'older'").rowcount == 1
         for table in ("memories", "past_states"):  # as version 25 had them
             admin.execute(f"ALTER TABLE {table} DROP COLUMN worked, DROP COLUMN failed")
-        admin.execute("DROP TABLE credits")
+        for table in ("credits", "retention_rules", "legal_holds", "audit_trail", "audit_names"):
+            admin.execute(f"DROP TABLE {table}")
+        admin.execute("DROP INDEX memories_flagged")
         admin.execute("UPDATE remembrancer SET version = 25")
     with Remembrancer.open(url, embedder="none", workspace="older") as rem:
         assert [one.tags for one in rem.recent()] == [("preference", "instruction", "always")], turn

@@ -511,7 +511,6 @@ READS: Final[dict[str, Read]] = {
     "events": lambda rem, _, __: rem.journal.list(),
     "stats": lambda rem, _, __: rem.health.stats(),
     "doctor": lambda rem, _, __: rem.health.doctor(),
-    "export": lambda rem, _, folder: rem.export(folder / "rows.jsonl"),
 }
 
 
