@@ -278,7 +278,7 @@ async def _once(
         except Conflict:
             continue
         reader = Reader(scope)
-        await reinforce.mark(ctx, reader, {known.id: None}, counted, session=scope.session)
+        await reinforce.mark(ctx, reader, {known.id: None}, counted)
         return await inspect.get(ctx, reader, known.id), True
     raise Conflict(f"{TOPIC_ATTEMPTS} other writers changed the memory of this text meanwhile; try again")
 

@@ -543,7 +543,7 @@ async def _work_lists(store: Store, scope: Scope) -> object:
         [(await store.tail(stream), await store.stream_events(stream, after=1, limit=3)) for stream in streams],
         [await store.workspace_memories(scope, where, limit=3, unconsolidated=True) for where in WHERES],
         [await store.unreviewed(scope, kind, limit=3) for kind in Exposure],
-        await store.exposed_in(scope, "s1", Exposure.SHOWN),
+        await store.exposed_in(Scope(workspace=scope.workspace, session="s1"), Exposure.SHOWN),
         (await store.runs(scope), await store.deferrals(scope), await store.spending(scope)),
     )
 
