@@ -475,7 +475,7 @@ class ReferenceStore:
             relations=len(rows.visible_relations(reader)),
             oldest=min((memory.occurred_from for memory in memories), default=None),
             newest=max((memory.occurred_to for memory in memories), default=None),
-            bytes=0,
+            bytes=sum(len(row.text.encode()) for row in (*events, *memories)),
         )
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:

@@ -503,7 +503,7 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],
         await store.crews(reader.scope),
         [await store.by_topic(reader.scope, "t1", topics) for topics in list(Level)[: Level.SESSION]],
-        replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
+        replace(stats, memories=_some(stats.memories), vectors=_some(stats.vectors)),
     )
 
 

@@ -158,8 +158,8 @@ class SqliteDialect:
             connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
             connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
-    def size(self, connection: Connection) -> int:
-        return connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
+    def octets(self, column: str) -> str:
+        return f"length(CAST({column} AS BLOB))"
 
 
 def _index_waiting(connection: Connection) -> None:
