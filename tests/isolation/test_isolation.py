@@ -91,11 +91,11 @@ def one_of_each(calls: Sequence[DrawnCall]) -> list[DrawnCall]:
     return list(chosen.values())
 
 
-def guarded(setting: Setting) -> Callable[[DrawnCall], bool]:
-    """The calls before and after which the siblings' rows are read, which takes longer than most calls."""
-    if WHOLE:
-        return lambda call: (setting.backend == "file" and setting.preset == "default") or rank(call) > 0
-    return lambda call: call.member.door == "python" and "sibling" in call.label and rank(call) > 0
+def guarded(call: DrawnCall) -> bool:
+    """Whether the siblings' rows are read before and after a call: around each that writes; in a run of the whole
+    suite, around those of the Python interface that name a sibling's row.
+    """
+    return rank(call) > 0 and (WHOLE or (call.member.door == "python" and "sibling" in call.label))
 
 
 def make_folders(folder: Path) -> None:
@@ -150,7 +150,7 @@ def test_siblings_change_no_answer(setting: Setting, tmp_path: Path, request: py
             preset=setting.preset,
             doors=setting.doors,
             chosen=chosen,
-            guarded=guarded(setting),
+            guarded=guarded,
         )
     )
     DONE.append((setting, trial))

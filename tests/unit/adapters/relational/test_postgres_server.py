@@ -206,6 +206,8 @@ def test_turns_of_older_tables_state_preferences(url: str) -> None:
             admin.execute(f"ALTER TABLE {table} DROP COLUMN worked, DROP COLUMN failed")
         for table in ("credits", "retention_rules", "legal_holds", "audit_trail", "audit_names"):
             admin.execute(f"DROP TABLE {table}")
+        for column in ("project", "crew", "agent"):
+            admin.execute(f"ALTER TABLE exposures DROP COLUMN {column}")
         admin.execute("DROP INDEX memories_flagged")
         admin.execute("UPDATE remembrancer SET version = 25")
     with Remembrancer.open(url, embedder="none", workspace="older") as rem:
