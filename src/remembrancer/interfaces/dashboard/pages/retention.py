@@ -74,7 +74,7 @@ async def _page(
         visit,
         "retention.html",
         title="Retention and legal holds",
-        here="erasures",
+        here=None if errors else "erasures",  # a refused form has an address without a page of its own
         status=HTTPStatus.BAD_REQUEST if errors else HTTPStatus.OK,
         rules=RulesOut.of(await kept.due()).rules,
         holds=HoldsOut.of(await kept.holds()).holds,
