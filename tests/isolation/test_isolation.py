@@ -92,10 +92,10 @@ def one_of_each(calls: Sequence[DrawnCall]) -> list[DrawnCall]:
 
 
 def guarded(call: DrawnCall) -> bool:
-    """Whether the siblings' rows are read before and after a call: around each that writes; in a run of the whole
-    suite, around those of the Python interface that name a sibling's row.
+    """Whether the siblings' rows are read before and after a call: around each of the Python interface that writes,
+    which the others call; in a run of the whole suite, around those that name a sibling's row.
     """
-    return rank(call) > 0 and (WHOLE or (call.member.door == "python" and "sibling" in call.label))
+    return call.member.door == "python" and rank(call) > 0 and (WHOLE or "sibling" in call.label)
 
 
 def make_folders(folder: Path) -> None:
