@@ -14,11 +14,11 @@ from remembrancer import Remembrancer
 from remembrancer.domain.recalled import UNTRUSTED
 
 FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
-SECRET: Final = "zeppelin"
+SHIP: Final = "zeppelin"
 BLOCK: Final = (
     f"<recalled-memory>\n{UNTRUSTED}\n"
-    f"- [ana, Wednesday 4 March 2026, 3 hours ago] The {SECRET} is moored at the west tower\n"
-    f"- [ben, Tuesday 3 March 2026, 1 day ago] The {SECRET} needs new ropes\n</recalled-memory>"
+    f"- [ana, Wednesday 4 March 2026, 3 hours ago] The {SHIP} is moored at the west tower\n"
+    f"- [ben, Tuesday 3 March 2026, 1 day ago] The {SHIP} needs new ropes\n</recalled-memory>"
 )
 SAID: Final = "The printer is in the hall."
 TEXT: Final = f"{BLOCK}\n\n{SAID}"
@@ -31,7 +31,7 @@ def remembered(path: Path, workspace: str = "default") -> list[str]:
 
 def learned(texts: list[str]) -> tuple[bool, bool]:
     """Whether the memories have what was said beside the block, and whether they have the block."""
-    return any(SAID in text for text in texts), any(SECRET in text for text in texts)
+    return any(SAID in text for text in texts), any(SHIP in text for text in texts)
 
 
 # ── HTTP and MCP ─────────────────────────────────────────────────────────────────────────────────────────────────────
