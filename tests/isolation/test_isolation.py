@@ -59,10 +59,9 @@ SELECTION: Final = (
 ALL: Final = (
     Setting("workspaces", "file"),
     Setting("hidden", "file", IN_PROCESS),  # on the command line an agent's identity is a claim
-    *(Setting(wall, "postgres", IN_PROCESS) for wall in UNSAID),
-    *(Setting(wall, "reference", IN_PROCESS) for wall in UNSAID),
-    Setting("workspaces", "postgres", ("cli",)),
-    *(Setting(wall, "file", ("python", "http"), name) for name in PRESETS if name != "default" for wall in UNSAID),
+    # The other interfaces call what the Python interface calls, whatever the store and the preset.
+    *(Setting(wall, backend, ("python",)) for backend in ("postgres", "reference") for wall in UNSAID),
+    *(Setting(wall, "file", ("python",), name) for name in PRESETS if name != "default" for wall in UNSAID),
 )
 REFUSED: Final = {
     "http: GET /readyz",  # the server is stopping, so that streams end
@@ -115,31 +114,37 @@ def places(setting: Setting, folder: Path, schemas: Callable[[], Schemas]) -> tu
 
 
 @pytest.fixture(scope="module", autouse=True)
-def printed(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Print how much was tried, and what leaked."""
-    yield
+def told(pytestconfig: pytest.Config) -> Iterator[Callable[[str], None]]:
+    """Prints a line at once. In the end, a line about all trials is printed."""
     capture: Any = pytestconfig.pluginmanager.get_plugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        sys.stdout.write("\n" + "\n".join(summary()) + "\n")
 
+    def tell(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            sys.stdout.write(f"\n{line}\n")
+            sys.stdout.flush()
 
-def summary() -> Iterator[str]:
-    total: Counter[str] = Counter()
-    for setting, trial in DONE:
-        total += trial.done
-        yield (
-            f"{setting}: {trial.done.total():,} calls of {len(trial.members)} members, between them {trial.pulses:,}"
-            f" writes of siblings; after {trial.guarded:,} the siblings' rows compared;"
-            f" {trial.index_files} index files; {len(trial.leaks)} leaks"
-        )
-    leaks = sum(len(trial.leaks) for _, trial in DONE)
+    yield tell
+    total = sum((trial.done for _, trial in DONE), Counter[str]())
     by_door = ", ".join(f"{door} {count:,}" for door, count in total.items())
-    words = 2 * total.total()
-    yield f"{total.total():,} calls ({by_door}) in two worlds, {words:,} searches for a sibling's word: {leaks} leaks"
+    leaks = sum(len(trial.leaks) for _, trial in DONE)
+    tell(
+        f"{total.total():,} calls ({by_door}) in two worlds, {2 * total.total():,} searches for a sibling's word: {leaks}"
+        " leaks"
+    )
+
+
+def line_of(setting: Setting, trial: Trial) -> str:
+    return (
+        f"{setting}: {trial.done.total():,} calls of {len(trial.members)} members, between them {trial.pulses:,}"
+        f" writes of siblings; after {trial.guarded:,} the siblings' rows compared; {trial.index_files} index files;"
+        f" {len(trial.leaks)} leaks"
+    )
 
 
 @pytest.mark.parametrize("setting", ALL if WHOLE else SELECTION, ids=str)
-def test_siblings_change_no_answer(setting: Setting, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_siblings_change_no_answer(
+    setting: Setting, tmp_path: Path, request: pytest.FixtureRequest, told: Callable[[str], None]
+) -> None:
     make_folders(tmp_path)
     given = places(setting, tmp_path, lambda: request.getfixturevalue("postgres"))
     chosen = list[DrawnCall] if WHOLE else one_of_each
@@ -154,6 +159,7 @@ def test_siblings_change_no_answer(setting: Setting, tmp_path: Path, request: py
         )
     )
     DONE.append((setting, trial))
+    told(line_of(setting, trial))
     assert trial.leaks == {}
     assert set(trial.control.values()) == {True}, trial.control
     if WHOLE and setting == ALL[0]:
