@@ -127,10 +127,8 @@ def told(pytestconfig: pytest.Config) -> Iterator[Callable[[str], None]]:
     total = sum((trial.done for _, trial in DONE), Counter[str]())
     by_door = ", ".join(f"{door} {count:,}" for door, count in total.items())
     leaks = sum(len(trial.leaks) for _, trial in DONE)
-    tell(
-        f"{total.total():,} calls ({by_door}) in two worlds, {2 * total.total():,} searches for a sibling's word: {leaks}"
-        " leaks"
-    )
+    calls = total.total()
+    tell(f"{calls:,} calls ({by_door}) in two worlds, {2 * calls:,} searches for a sibling's word: {leaks} leaks")
 
 
 def line_of(setting: Setting, trial: Trial) -> str:
