@@ -14,6 +14,7 @@ import numpy as np
 import psycopg
 import pytest
 from numpy.typing import NDArray
+from older_tables import undone
 
 from remembrancer import AsyncRemembrancer, Conflict, InvalidInput, Remembrancer
 from remembrancer.adapters.relational.sqlite.dialect import connect
@@ -344,20 +345,11 @@ def test_the_embedder_from_before_has_another_model() -> None:
         Remembrancer.open(":memory:", embedder="none", embedder_before=HashEmbedder())
 
 
-LATER_TABLES = (
-    "DROP TABLE vector_spaces; DROP TABLE retention_rules; DROP TABLE legal_holds; DROP TABLE credits;"
-    "DROP TABLE audit_trail; DROP TABLE audit_names; DROP INDEX memories_flagged;"
-    "ALTER TABLE memories DROP COLUMN worked; ALTER TABLE memories DROP COLUMN failed;"
-    "ALTER TABLE past_states DROP COLUMN worked; ALTER TABLE past_states DROP COLUMN failed;"
-)
-"""Undoes the migrations after version 21, but for the full-text tables that only a file has."""
-
-
 def test_after_an_update_the_model_with_the_most_vectors_answers(anywhere: Change) -> None:
     anywhere.run(begin, half)
     if "://" in anywhere.url:
         with psycopg.connect(anywhere.url) as connection:
-            connection.execute(LATER_TABLES + "UPDATE remembrancer SET version = 21")
+            connection.execute((undone(21) + "UPDATE remembrancer SET version = 21").encode())
     else:
-        connect(anywhere.url).execute(LATER_TABLES + "DROP TABLE waiting_words; PRAGMA user_version = 21")
+        connect(anywhere.url).execute(undone(21) + "PRAGMA user_version = 21")
     assert anywhere.run(roles) == {"hash-128": "answers", "hash-256": "kept"}

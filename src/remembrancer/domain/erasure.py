@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypedDict
 from uuid import UUID
 
 from remembrancer.domain import validation
@@ -24,6 +24,18 @@ PARTS: Final = (*SCOPE_PARTS, "actor", "kind", "origin")
 """The parts of a selection: parts of a row's scope, its actor, its kind and its origin."""
 REVISED_PARTS: Final = ("session", "actor", "kind", "origin")
 """The parts that may differ between the revisions of a memory."""
+
+
+class RowParts(TypedDict, total=False):
+    """The parts of a `RowSelection` as arguments. A missing one, or None, is not part of it."""
+
+    kind: str | None
+    session: str | None
+    origin: Origin | str | None
+    actor: str | None
+    agent: str | None
+    crew: str | None
+    project: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

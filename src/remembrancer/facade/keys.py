@@ -10,7 +10,7 @@ from remembrancer import engine
 from remembrancer.domain import api_key, validation
 from remembrancer.domain.api_key import SECRET_BYTES, ApiKey, NewKey, Right
 from remembrancer.errors import InvalidInput
-from remembrancer.facade.view import Identifier, View, ending_of, one_of
+from remembrancer.facade.view import Identifier, View, one_listed
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 """Before any key's expiry: a key that is not revoked is usable at this time."""
@@ -58,12 +58,8 @@ class AsyncKeysApi(View):
 
     async def revoke(self, key_id: Identifier) -> ApiKey:
         """Revoke a key; it is invalid from the next request on. Raises NotFound."""
-        if digits := ending_of(key_id):
-            chosen = one_of(
-                "key_id", digits, "key", [one.id for one in await self.list() if one.id.hex.endswith(digits)]
-            )
-        else:
-            chosen = api_key.key_id("key_id", key_id)
+        ids = (key.id for key in await self.list())
+        chosen = one_listed("key_id", key_id, "key", ids, whole=api_key.key_id)
         return await self._ctx.store.revoke_key(self._scope, chosen, at=self._ctx.clock())
 
     async def find(self, token: str) -> ApiKey | None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Unpack
 
 from remembrancer import engine
-from remembrancer.domain import validation
-from remembrancer.domain.event import Origin
-from remembrancer.facade.view import Identifier, View, ending_of, one_of
+from remembrancer.domain.erasure import RowParts
+from remembrancer.facade.view import Identifier, View, one_listed
 
 if TYPE_CHECKING:
     from remembrancer.domain.retention import LegalHold, RetentionRule
@@ -20,25 +17,14 @@ if TYPE_CHECKING:
 class AsyncRetentionApi(View):
     """Sets how long rows may live, and places legal holds. Both are of the whole workspace."""
 
-    async def add(
-        self,
-        after: timedelta,
-        *,
-        kind: str | None = None,
-        session: str | None = None,
-        origin: Origin | str | None = None,
-        actor: str | None = None,
-        agent: str | None = None,
-        crew: str | None = None,
-        project: str | None = None,
-    ) -> RetentionRule:
+    async def add(self, after: timedelta, **rows: Unpack[RowParts]) -> RetentionRule:
         """Add a rule: rows that match every part given are erased once they happened longer ago than `after` (an hour
         to a hundred years), with everything that quotes them or was derived from them, as `rem.erase` does.
 
         `kind`: that of memories, and the type of events. The job `retain` applies the rules once a day; `rem.maintain`
         applies them now, and `due` says to how many rows. Raises InvalidInput if no part is given.
         """
-        return await engine.retain.add_rule(self._ctx, self._caller, **_given(locals()))
+        return await engine.retain.add_rule(self._ctx, self._caller, after=after, **rows)
 
     async def rules(self) -> tuple[RetentionRule, ...]:
         """The rules of the workspace, oldest first."""
@@ -46,7 +32,7 @@ class AsyncRetentionApi(View):
 
     async def remove(self, rule_id: Identifier) -> RetentionRule:
         """Remove the rule with the id `rule_id`, and return it. What it erased stays erased. Raises NotFound."""
-        chosen = _chosen("rule_id", rule_id, "retention rule", (rule.id for rule in await self.rules()))
+        chosen = one_listed("rule_id", rule_id, "retention rule", (rule.id for rule in await self.rules()))
         return await self._ctx.store.drop_rule(self._scope, chosen)
 
     async def due(self) -> tuple[DueRows, ...]:
@@ -55,24 +41,13 @@ class AsyncRetentionApi(View):
         """
         return await engine.retain.due(self._ctx, self._scope)
 
-    async def hold(
-        self,
-        reason: str,
-        *,
-        kind: str | None = None,
-        session: str | None = None,
-        origin: Origin | str | None = None,
-        actor: str | None = None,
-        agent: str | None = None,
-        crew: str | None = None,
-        project: str | None = None,
-    ) -> LegalHold:
+    async def hold(self, reason: str, **rows: Unpack[RowParts]) -> LegalHold:
         """Place a legal hold on the rows that match every part given: until it is released, they are neither erased,
         by a person or a rule, nor moved into the archive. It also holds rows that are recorded later.
 
         `reason`: up to 300 characters, such as the number of a case. Raises InvalidInput if no part is given.
         """
-        return await engine.retain.place_hold(self._ctx, self._caller, **_given(locals()))
+        return await engine.retain.place_hold(self._ctx, self._caller, reason=reason, **rows)
 
     async def holds(self) -> tuple[LegalHold, ...]:
         """The legal holds of the workspace, also released ones, newest first."""
@@ -83,18 +58,5 @@ class AsyncRetentionApi(View):
 
         Raises NotFound.
         """
-        chosen = _chosen("hold_id", hold_id, "legal hold", (hold.id for hold in await self.holds()))
+        chosen = one_listed("hold_id", hold_id, "legal hold", (hold.id for hold in await self.holds()))
         return await self._ctx.store.release_hold(self._scope, chosen, at=self._ctx.clock())
-
-
-def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a method that begins with `locals()`."""
-    return {name: value for name, value in arguments.items() if name != "self"}
-
-
-def _chosen(argument: str, given: Identifier, noun: str, ids: Iterable[UUID]) -> UUID:
-    """The id given, or the one of `ids` whose last digits are given."""
-    digits = ending_of(given)
-    if digits is None:
-        return validation.identifier(argument, given)
-    return one_of(argument, digits, noun, [one for one in ids if one.hex.endswith(digits)])

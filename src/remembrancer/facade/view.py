@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial, wraps
 from pathlib import Path
@@ -248,6 +248,22 @@ def one_of(argument: str, ending: str, noun: str, found: Sequence[UUID]) -> UUID
         several = ", ".join(map(str, found[:5]))
         raise InvalidInput(argument, ending, f"more digits, as {len(found)} ids end with these: {several}")
     return found[0]
+
+
+def one_listed(
+    argument: str,
+    given: Identifier,
+    noun: str,
+    ids: Iterable[UUID],
+    whole: Callable[[str, object], UUID] = validation.identifier,
+) -> UUID:
+    """The id that is given, as `whole` reads it, or the one of `ids` that ends with the digits given. Raises as
+    `one_of`.
+    """
+    digits = ending_of(given)
+    if digits is None:
+        return whole(argument, given)
+    return one_of(argument, digits, noun, [one for one in ids if one.hex.endswith(digits)])
 
 
 def listed(limit: int) -> int:

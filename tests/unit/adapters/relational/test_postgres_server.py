@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
+from older_tables import undone
 from postgres_server import Schemas
 
 from remembrancer import Remembrancer
@@ -202,14 +203,7 @@ def test_turns_of_older_tables_state_preferences(url: str) -> None:
         version = admin.execute("SELECT version FROM remembrancer").fetchone()
         admin.execute("ALTER TABLE memories NO FORCE ROW LEVEL SECURITY")
         assert admin.execute("UPDATE memories SET tags = '[]' WHERE workspace = 'older'").rowcount == 1
-        for table in ("memories", "past_states"):  # as version 25 had them
-            admin.execute(f"ALTER TABLE {table} DROP COLUMN worked, DROP COLUMN failed")
-        for table in ("credits", "retention_rules", "legal_holds", "audit_trail", "audit_names"):
-            admin.execute(f"DROP TABLE {table}")
-        for column in ("project", "crew", "agent"):
-            admin.execute(f"ALTER TABLE exposures DROP COLUMN {column}")
-        admin.execute("DROP INDEX memories_flagged")
-        admin.execute("UPDATE remembrancer SET version = 25")
+        admin.execute((undone(25) + "UPDATE remembrancer SET version = 25").encode())
     with Remembrancer.open(url, embedder="none", workspace="older") as rem:
         assert [one.tags for one in rem.recent()] == [("preference", "instruction", "always")], turn
     with psycopg.connect(url, autocommit=True) as admin:
