@@ -206,7 +206,7 @@ _RECALLED: Final = {
 
 
 async def _flagged_finding(ctx: Context, reader: Reader) -> Finding | None:
-    """How many memories are flagged, and how to look at them; None if none is."""
+    """The number of flagged memories, and how to look at them; None if none is flagged."""
     where = Filter(current_at=ctx.clock(), tags=frozenset({FLAGGED}))
     count = len(await ctx.store.memories(reader, where, limit=MOST_FLAGGED))
     if not count:

@@ -20,7 +20,8 @@ from remembrancer.testing.contract.memories import LATER
 from remembrancer.testing.contract.world import a_review
 from remembrancer.testing.doubles import HIDDEN, MATE, NOW, NOWHERE, READER, SCOPE, a_memory
 
-MONDAY: Final = Scope(workspace=SCOPE.workspace, session="monday")
+WORKSPACE: Final = Scope(workspace=SCOPE.workspace)
+MONDAY: Final = WORKSPACE.narrowed(session="monday")
 ONE, TWO, THREE = (a_memory(text, memory_id=UUID(int=n)) for n, text in enumerate(("one", "two", "three"), start=1))
 
 
@@ -36,9 +37,18 @@ async def retrieve(
     *,
     session: str | None = None,
     kind: Exposure = Exposure.RETRIEVED,
-    **owner: str | None,
+    owner: Scope = WORKSPACE,
 ) -> None:
-    exposed = Exposed(memory.id, kind, after(minutes), query=query, session=session, **owner)
+    exposed = Exposed(
+        memory.id,
+        kind,
+        after(minutes),
+        query=query,
+        session=session,
+        project=owner.project,
+        crew=owner.crew,
+        agent=owner.agent,
+    )
     await store.adjust(Reader(memory.scope), [], Adjustment, at=NOW, exposed=[exposed])
 
 
@@ -175,9 +185,9 @@ class ReviewContract(StoreSuite):
     @pytest.mark.parametrize("part", ["project", "crew", "agent"])
     async def test_sessions_of_one_name_and_other_owners_are_apart(self, store: Store, part: str) -> None:
         await remember(store, ONE, TWO)
-        await retrieve(store, ONE, 1, session="monday", **{part: "ben"})
-        await retrieve(store, TWO, 1, session="monday")
         theirs = MONDAY.narrowed(**{part: "ben"})
+        await retrieve(store, ONE, 1, session="monday", owner=theirs)
+        await retrieve(store, TWO, 1, session="monday")
         assert await store.exposed_in(theirs, Exposure.RETRIEVED) == (ONE.id,)
         assert await store.exposed_in(MONDAY, Exposure.RETRIEVED) == (TWO.id,)
 

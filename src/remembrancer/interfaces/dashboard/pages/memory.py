@@ -40,7 +40,7 @@ RECALLED: Final = {
     FlaggedRecall.LOWER: "Recall gives it half of its score.",
     FlaggedRecall.HOLD_BACK: "Recall holds it back.",
 }
-"""What the preset does with a flagged memory."""
+"""The handling of flagged memories by the preset."""
 
 
 @router.get("/memories/{memory_id}")
