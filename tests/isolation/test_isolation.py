@@ -65,6 +65,7 @@ ALL: Final = (
 )
 REFUSED: Final = {
     "http: GET /readyz",  # the server is stopping, so that streams end
+    "cli: supersede",  # by then, the memories have successors
     *(
         f"{door}: embedder{point}{step}"
         for door, point in (("python", "."), ("cli", " "))
@@ -76,7 +77,7 @@ REFUSED: Final = {
         for step in ("switch", "rollback")
     ),
 }
-"""Members of which every call is refused: there is no other embedder to change to."""
+"""Members of which every call is refused. There is no other embedder to change to."""
 DONE: Final[list[tuple[Setting, Trial]]] = []
 
 
