@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from remembrancer.domain.audit import (
     SALT_BYTES,
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 _PARTS: Final = "project, crew, agent, session"
 _LAST: Final = "SELECT seq, hash FROM audit_trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1"
 _INSERTION: Final = "INSERT INTO audit_trail (workspace, seq, entry, hash) VALUES (?, ?, ?, ?)"
+_CONTINUATION: Final = (
+    "INSERT INTO audit_trail (workspace, seq, entry, hash) SELECT ?, ?, ?, ? WHERE"
+    " (SELECT hash FROM audit_trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1) = ?"
+)
+"""Appends an entry to the entry with the last hash given, if that is the last one."""
 
 
 MOST_KNOWN: Final = 1_000
@@ -36,34 +41,68 @@ MOST_KNOWN: Final = 1_000
 
 
 class Trails:
-    """Appends entries. Knows the pseudonyms of names that it wrote or read, as long as the chain ends where it left it:
-    each erasure adds an entry, so a name that was deleted since is not used again.
+    """Appends entries. Knows where it left each chain, and the pseudonyms of names that it wrote or read. Both hold as
+    long as the chain still ends there, which the statement that appends checks: a transaction that was rolled back, and
+    an entry of another process, end them. Each erasure adds an entry, so a name that was deleted since is not used
+    again.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[bytes, dict[str, bytes]]] = {}
-        """By workspace: the last hash, and the pseudonyms as of it."""
+        self._known: dict[str, _End] = {}
+        """By workspace."""
 
     def add(self, connection: Connection, scope: Scope, act: Act, *, forgetting: Collection[str] = ()) -> None:
         """Append an entry, in the transaction of what it tells of. `forgetting`: names to delete, unless rows of the
         workspace still have them; the entry says which it deletes.
         """
         workspace = scope.workspace
-        seq, previous = connection.execute(_LAST, (workspace,)).fetchone() or (0, first_hash(workspace))
-        ended, known = self._known.get(workspace, (b"", {}))
-        if ended != previous or len(known) > MOST_KNOWN:
-            known = {}
-        pseudonyms = {what: known.get(name) for what, name in act.names.items()}
-        if None in pseudonyms.values():
-            known |= _pseudonyms(connection, workspace, act.names.values())
-            pseudonyms = {what: known[name] for what, name in act.names.items()}
-        blanked = _forget(connection, workspace, forgetting) if forgetting else ()
-        entry = canonical(seq + 1, act, cast("dict[str, bytes]", pseudonyms), blanked)
-        digest = next_hash(previous, entry)
-        connection.execute(_INSERTION, (workspace, seq + 1, entry, digest))
+        known = self._known.get(workspace)
+        end = None if known is None or forgetting else _continued(connection, workspace, act, known)
+        if end is None:
+            end = _appended(connection, workspace, act, forgetting, known)
         if len(self._known) > MOST_KNOWN:
             self._known.clear()
-        self._known[workspace] = digest, {} if forgetting else known
+        self._known[workspace] = end
+
+
+class _End(NamedTuple):
+    """The number and the hash of a chain's last entry, and pseudonyms of names as of it."""
+
+    seq: int
+    hash: bytes
+    pseudonyms: dict[str, bytes]
+
+
+def _continued(connection: Connection, workspace: str, act: Act, known: _End) -> _End | None:
+    """Append an entry to this end, with one statement. None: the chain ends elsewhere, or a name is unknown."""
+    pseudonyms: dict[str, bytes] = {}
+    for what, name in act.names.items():
+        if name not in known.pseudonyms:
+            return None
+        pseudonyms[what] = known.pseudonyms[name]
+    entry = canonical(known.seq + 1, act, pseudonyms)
+    digest = next_hash(known.hash, entry)
+    bindings = (workspace, known.seq + 1, entry, digest, workspace, known.hash)
+    if not connection.count(_CONTINUATION, bindings):
+        return None
+    return _End(known.seq + 1, digest, known.pseudonyms)
+
+
+def _appended(
+    connection: Connection, workspace: str, act: Act, forgetting: Collection[str], known: _End | None
+) -> _End:
+    """Append an entry to the chain as it is stored. `known`: an end it may have."""
+    seq, previous = connection.execute(_LAST, (workspace,)).fetchone() or (0, first_hash(workspace))
+    pseudonyms: dict[str, bytes] = {}
+    if known is not None and known.hash == previous and len(known.pseudonyms) <= MOST_KNOWN:
+        pseudonyms |= known.pseudonyms
+    if new := [name for name in act.names.values() if name not in pseudonyms]:
+        pseudonyms |= _pseudonyms(connection, workspace, new)
+    blanked = _forget(connection, workspace, forgetting) if forgetting else ()
+    entry = canonical(seq + 1, act, {what: pseudonyms[name] for what, name in act.names.items()}, blanked)
+    digest = next_hash(previous, entry)
+    connection.execute(_INSERTION, (workspace, seq + 1, entry, digest))
+    return _End(seq + 1, digest, {} if forgetting else pseudonyms)
 
 
 def trail(connection: Connection, scope: Scope, *, after: int = 0, limit: int) -> tuple[ChainedEntry, ...]:
