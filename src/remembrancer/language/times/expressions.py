@@ -74,9 +74,7 @@ def expressions(line: Line) -> Iterator[tuple[int, TimeMatch]]:
 
 def _next_trigger(line: Line, at: int) -> int:
     """The index of the next word that can be part of an expression, or -1."""
-    words = line.words
-    for place in range(at, len(line)):
-        word = words[place]
+    for place, word in enumerate(line.words[at : len(line)], start=at):
         if word in TRIGGERS or word[0].isdecimal():
             return place
     return -1
