@@ -43,8 +43,8 @@ class _Write:
     """Work that runs outside group commit."""
 
 
-_Outcome = tuple[_Write, Any, BaseException | None]
-"""A write with its value, or its failure."""
+_Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
+"""A caller with the value for it, or the failure."""
 
 
 class _Read(Protocol):
@@ -116,9 +116,21 @@ class Database:
         threads = self._longer if longer else self._readers
         if threads is None:
             return await self.write(work, workspace=workspace)
+        result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        def answer() -> None:
+            if result.cancelled():
+                return
+            try:
+                value = self._read(work, workspace)
+            except BaseException as error:  # noqa: BLE001  its caller gets it
+                _answer([(result, None, error)])
+            else:
+                _answer([(result, value, None)])
+
         with self._entrance():
-            result = threads.submit(self._read, work, workspace)
-        return await asyncio.wrap_future(result)
+            threads.submit(answer)
+        return await result
 
     @asynccontextmanager
     async def snapshot(self, workspace: str = EVERY_WORKSPACE) -> AsyncGenerator[Snapshot]:
@@ -279,13 +291,13 @@ class _Lane:
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             with suppress(self._backend.failure):
                 _roll_back(self._writing)
-            _answer([(write, None, error)])
+            _answer([(write.result, None, error)])
         else:
-            _answer([(write, value, None)])
+            _answer([(write.result, value, None)])
 
     def _commit(self, writes: list[_Write]) -> None:
         """Run the writes in one transaction. Each gets its result after the commit."""
-        outcomes: list[_Outcome] = []
+        outcomes: list[tuple[_Write, Any, BaseException | None]] = []
         try:
             with self._backend.translated():
                 _roll_back(self._writing)  # if the last rollback failed
@@ -302,14 +314,14 @@ class _Lane:
             # The whole transaction failed (no lock, disk full at commit): nothing of it was written.
             with suppress(self._backend.failure):  # if this also fails, the next transaction begins with a rollback
                 _roll_back(self._writing)
-            _answer([(write, None, error) for write in writes])
+            _answer([(write.result, None, error) for write in writes])
             return
-        _answer(outcomes)
+        _answer([(write.result, value, failure) for write, value, failure in outcomes])
         if workspaces := sorted({write.workspace for write, _, failure in outcomes if failure is None}):
             with suppress(self._backend.failure):  # whoever waits for a notification also reads without one
                 self._backend.notify(self._writing, workspaces)
 
-    def _apply(self, write: _Write) -> _Outcome:
+    def _apply(self, write: _Write) -> tuple[_Write, Any, BaseException | None]:
         self._writing.execute("SAVEPOINT one")
         try:
             value = self._run(write)
@@ -332,20 +344,20 @@ def _answer(outcomes: Sequence[_Outcome]) -> None:
     """Give each caller its outcome: each event loop is woken once for all of its callers."""
     callers: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
     for outcome in outcomes:
-        callers.setdefault(outcome[0].result.get_loop(), []).append(outcome)
+        callers.setdefault(outcome[0].get_loop(), []).append(outcome)
     for loop, several in callers.items():
         with suppress(RuntimeError):  # a closed loop: nobody waits any more
             loop.call_soon_threadsafe(_settle, several)
 
 
 def _settle(outcomes: Sequence[_Outcome]) -> None:
-    for write, value, failure in outcomes:
-        if write.result.cancelled():
+    for caller, value, failure in outcomes:
+        if caller.cancelled():
             continue
         if failure is None:
-            write.result.set_result(value)
+            caller.set_result(value)
         else:
-            write.result.set_exception(failure)
+            caller.set_exception(failure)
 
 
 def _roll_back(connection: Connection) -> None:

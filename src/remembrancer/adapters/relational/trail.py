@@ -66,11 +66,11 @@ class Trails:
 
     def _end(self, connection: Connection, workspace: str) -> _End:
         """The end of the chain as it is stored."""
-        if known := self._known.get(workspace):
-            # Found by its number: from the highest number down, SQLite takes three times as long.
-            if list(connection.execute(_FROM, (workspace, known.seq))) == [(known.seq, known.hash)]:
-                return known if len(known.pseudonyms) <= MOST_KNOWN else known._replace(pseudonyms={})
-        return _End(*(connection.execute(_LAST, (workspace,)).fetchone() or (0, first_hash(workspace))), {})
+        known = self._known.get(workspace)
+        if known is not None and [*connection.execute(_FROM, (workspace, known.seq))] == [known[:2]]:
+            return known if len(known.pseudonyms) <= MOST_KNOWN else known._replace(pseudonyms={})
+        seq, digest = connection.execute(_LAST, (workspace,)).fetchone() or (0, first_hash(workspace))
+        return _End(seq, digest, {})
 
 
 class _End(NamedTuple):
