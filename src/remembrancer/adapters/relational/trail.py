@@ -54,7 +54,7 @@ class Trails:
         seq, previous, known = self._end(connection, workspace)
         pseudonyms = {what: known.get(name) for what, name in act.names.items()}
         if None in pseudonyms.values():
-            known |= _pseudonyms(connection, workspace, act.names.values())
+            known = {**known, **_pseudonyms(connection, workspace, act.names.values())}
             pseudonyms = {what: known[name] for what, name in act.names.items()}
         blanked = _forget(connection, workspace, forgetting) if forgetting else ()
         entry = canonical(seq + 1, act, cast("dict[str, bytes]", pseudonyms), blanked)
