@@ -233,9 +233,11 @@ def test_writes_of_two_event_loops_are_answered_in_their_own(file: str) -> None:
         return list(await asyncio.gather(*(opened.write(note(first + number)) for number in range(50))))
 
     asyncio.run(opened.write(lambda c: c.execute("CREATE TABLE noted (n INTEGER PRIMARY KEY)").get))
-    loops = [
-        threading.Thread(target=lambda first=first: found.append(asyncio.run(several(first)))) for first in (0, 50)
-    ]
+
+    def in_a_loop_of_its_own(first: int) -> None:
+        found.append(asyncio.run(several(first)))
+
+    loops = [threading.Thread(target=in_a_loop_of_its_own, args=(first,)) for first in (0, 50)]
     for loop in loops:
         loop.start()
     for loop in loops:
