@@ -74,7 +74,9 @@ def expressions(line: Line) -> Iterator[tuple[int, TimeMatch]]:
 
 def _next_trigger(line: Line, at: int) -> int:
     """The index of the next word that can be part of an expression, or -1."""
-    for place, word in enumerate(line.words[at : len(line)], start=at):
+    words = line.words
+    for place in range(at, len(line)):
+        word = words[place]
         if word in TRIGGERS or word[0].isdecimal():
             return place
     return -1
