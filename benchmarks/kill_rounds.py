@@ -20,6 +20,7 @@ import pickle
 import random
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -55,6 +56,8 @@ LEAST_STATEMENTS, MOST_STATEMENTS = 100, 2_000
 """Each process is killed before one of these statements, counted after it has opened the store."""
 ROUNDS_EACH: Final = 10
 """The rounds on one database. Then a new one begins, because checking takes longer with every row."""
+STARTS: Final = 12
+"""Times ten seconds that a killed PostgreSQL server has to start again."""
 LONGEST_S: Final = 40.0
 """A process that has not come to its statement by then is killed."""
 JOBS: Final = "jobs"
@@ -411,6 +414,13 @@ def _on_a_server(folder: Path) -> Generator[Callable[[int], _Place]]:
     def stop() -> None:
         pgserver.pg_ctl(["stop", "-m", "immediate", "-w"], pgdata=data, user=server.system_user, timeout=60)
 
+    def start() -> None:
+        for _ in range(STARTS):
+            # The library waits ten seconds, and the server may replay its log for longer.
+            with suppress(subprocess.TimeoutExpired):
+                return server.ensure_postgres_running()
+        raise TimeoutError(f"the server did not start in {STARTS} times ten seconds")
+
     def place(number: int) -> _Place:
         url = server.get_uri()
         name = f"killed_{number}"
@@ -427,9 +437,7 @@ def _on_a_server(folder: Path) -> Generator[Callable[[int], _Place]]:
             return [path for path in numbered if int(path.name.split("_")[0].split(".")[0]) >= FIRST_OF_OURS]
 
         address = url.replace("postgres:@", "killer:@", 1).replace("/postgres?", f"/{name}?", 1)
-        return _Place(
-            address, folder / f"erased-{number}", files, stop_server=stop, start_server=server.ensure_postgres_running
-        )
+        return _Place(address, folder / f"erased-{number}", files, stop_server=stop, start_server=start)
 
     try:
         yield place
@@ -492,6 +500,8 @@ def main() -> None:
                 readers=options.readers,
             ):
                 rounds.append(one)
+                if len(rounds) % ROUNDS_EACH == 0:
+                    print(f"{name}: {len(rounds)} of {options.rounds} rounds", file=sys.stderr, flush=True)
                 for fault in one.faults:
                     print(f"{name}, round {len(rounds)}: {fault}", file=sys.stderr, flush=True)
     if options.json:
