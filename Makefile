@@ -108,6 +108,9 @@ bench-poison: $(VENV)/dev ## attack ours, before and now, and other systems' pac
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
 
+bench-calibration: $(VENV)/dev ## probability of hits: fitted on all data sets but one, judged on it; LOCOMO=path/to/locomo10.json[.gz]
+	$(BIN)/python -m benchmarks.calibration $(if $(LOCOMO),'$(LOCOMO)')
+
 bench-instructions: $(VENV)/dev ## attacks recognised, and benign texts flagged; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.instructions $(if $(LOCOMO),'$(LOCOMO)')
 

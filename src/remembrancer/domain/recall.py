@@ -20,7 +20,7 @@ PRODUCT: Final = "product"
 OFF: Final = "off"
 """The `floor` of a recall without a relevance threshold."""
 Floor = float | Literal["off"]
-"""The least score of a hit, in [0, 1], in place of the preset's relevance threshold; "off": none."""
+"""The least probability of a hit, in [0, 1], in place of the preset's relevance threshold; "off": none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,10 @@ class Hit:
 
     `replies_to`: the hit that only asks for what this one says, and that this one precedes. `newer`: a better hit that
     says the same later with another value, so that this one may be out of date.
+
+    `probability`: the fraction of hits with this score and rank that answered the question, in [0, 1], with two
+    decimals, measured on other data than it was fitted on. None: the ranking is not calibrated for the embedder, or no
+    search found the hit.
     """
 
     rank: int
@@ -83,6 +87,7 @@ class Hit:
     journal_only: bool = False
     replies_to: UUID | None = None
     newer: UUID | None = None
+    probability: float | None = None
 
     @property
     def id(self) -> UUID:
@@ -125,6 +130,7 @@ class Stage(StrEnum):
     ALIKE = "too similar to better hits"
     THRESHOLD = "below the relevance threshold"
     MIN_SCORE = "below the requested minimum score"
+    FLOOR = "below the requested probability"
     MESSAGE = "the message itself"
     ROW_MISSING = "deleted during the recall"
 
@@ -132,7 +138,7 @@ class Stage(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Shortfall:
     """The value that a candidate lacked to go further: `value` is less than `needed`, or equal and ranked behind it.
-    `measure`: "score", or "relevance" at the relevance threshold.
+    `measure`: "score", "relevance" at the relevance threshold, or "probability" below a `floor`.
     """
 
     measure: str
@@ -142,16 +148,19 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """A memory that is not among the hits because its score is too low. `score`: in [0, 1]."""
+    """A memory that is not among the hits because its score or its probability is too low. `score`: in [0, 1].
+    `probability`: as of a Hit.
+    """
 
     memory_id: UUID
     score: float
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateOutcome:
     """The outcome of one candidate: the stage, and why it was dropped. `rank`: among scored candidates, from 1.
-    `shortfall`: at the stages THRESHOLD, MIN_SCORE and LIMIT, what it lacked.
+    `shortfall`: at the stages THRESHOLD, MIN_SCORE, FLOOR and LIMIT, what it lacked. `probability`: as of a Hit.
     """
 
     stage: Stage
@@ -159,6 +168,7 @@ class CandidateOutcome:
     rank: int | None = None
     detail: str = ""
     shortfall: Shortfall | None = None
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

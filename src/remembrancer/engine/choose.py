@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.scope import Reader
     from remembrancer.engine.journal_leg import UnformedEntry
+    from remembrancer.policies.ranking.probability import HitProbability
     from remembrancer.policies.ranking.relevance import Acceptance
     from remembrancer.policies.ranking.scoring import FloatColumn
     from remembrancer.ports.changes import ReadView
@@ -46,7 +47,8 @@ LOOKED_THROUGH: Final = 300
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """Candidates scored by `expression`. `order`: their indexes, best first. `relevant`: those above the relevance
-    threshold, judged by `judged_by`; `passed`: those that also have the minimum score.
+    threshold, judged by `judged_by`; `passed`: those that also have the minimum score and probability.
+    `probabilities`: of each candidate, shape (n,); None: the ranking is not calibrated.
     """
 
     found: Candidates
@@ -59,6 +61,11 @@ class Ranked:
     relevant: NDArray[np.bool_]
     passed: NDArray[np.bool_]
     judged_by: Expression
+    probabilities: FloatColumn | None = None
+
+    def probability(self, index: int) -> float | None:
+        """The probability that the candidate answers."""
+        return None if self.probabilities is None else float(self.probabilities[index])
 
     def best_cue(self, index: int, cues: Sequence[Cue]) -> Cue:
         """The cue by which the search found the candidate."""
@@ -75,13 +82,14 @@ def ranked_by(
     factor: FloatColumn | None = None,
     outcome_weight: float = 0.0,
     before: Ranked | None = None,
+    calibrated: HitProbability | None = None,
 ) -> Ranked:
     """Rank candidates by an expression over a table of signals. Equal scores keep the order of the candidates: newest
     first, then by id.
 
     `factor`: of the score of each candidate, shape (n,); it does not change which candidates are relevant. None: 1 for
     all. `outcome_weight`: that of the ranking. `before`: the previous ranking, which this one refines: equal scores
-    keep its order, and `relevant` is taken from it.
+    keep its order, and `relevant` is taken from it. `calibrated`: gives the probabilities; None: there are none.
     """
     judged_by = expression
     if factor is not None:
@@ -95,14 +103,20 @@ def ranked_by(
         judged_by = before.judged_by
         relevant, order = before.relevant, before.order[np.argsort(-scores[before.order], kind="stable")]
     passed = relevant & (scores >= accepts.min_score)
-    return Ranked(found, table, expression, accepts, scored, scores, order, relevant, passed, judged_by)
+    probabilities: FloatColumn | None = None
+    if calibrated is not None:
+        probabilities = np.empty(len(scores))
+        probabilities[order] = calibrated.of(scores[order])
+        passed &= probabilities >= accepts.min_probability
+    return Ranked(found, table, expression, accepts, scored, scores, order, relevant, passed, judged_by, probabilities)
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A chosen candidate: its index, its memory, all its cues, the best of them, and its score.
+    """A chosen candidate: its index, its memory, all its cues, the best of them, its score, and its probability.
 
-    `raised`: whether its score was raised to that of a hit that it precedes. `replies_to`, `newer`: as of a Hit.
+    `raised`: whether its score and probability were raised to those of a hit that it precedes. `replies_to`, `newer`:
+    as of a Hit.
     """
 
     candidate: int
@@ -110,6 +124,7 @@ class Chosen:
     cues: tuple[Cue, ...]
     cue: Cue
     score: float
+    probability: float | None = None
     raised: bool = False
     replies_to: UUID | None = None
     newer: UUID | None = None
@@ -233,7 +248,7 @@ def read_candidates(
         cue = ranking.best_cue(index, several)
         first = said.setdefault(text_key(cue, memory), index)
         if first == index:
-            yield Chosen(index, memory, several, cue, float(ranking.scores[index]))
+            yield Chosen(index, memory, several, cue, float(ranking.scores[index]), ranking.probability(index))
         else:
             choice.repeated[index] = first
 

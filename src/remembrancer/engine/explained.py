@@ -135,14 +135,16 @@ def _in_words(explanation: Explanation, memory: Memory, cue: Cue, reading: Readi
 
 
 def held_back(ranked: Ranked, choice: Choice, limit: int) -> tuple[HeldBack, ...]:
-    """The memories among the best `limit` that are below the relevance threshold or the least score, best first,
-    without those that were chosen as replies.
+    """The memories among the best `limit` that are below the relevance threshold, the least score or the least
+    probability, best first, without those that were chosen as replies.
     """
     best = ranked.order[:limit]
     below: list[int] = best[~ranked.passed[best]].tolist()
     chosen = {one.candidate for one in choice.chosen} if below else set[int]()
     return tuple(
-        HeldBack(ranked.found.ids[index], float(ranked.scores[index])) for index in below if index not in chosen
+        HeldBack(ranked.found.ids[index], float(ranked.scores[index]), ranked.probability(index))
+        for index in below
+        if index not in chosen
     )
 
 
@@ -165,7 +167,9 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
     def _left_out(self, index: int) -> Stage:
         if not self._ranking.relevant[index]:
             return Stage.THRESHOLD
-        return Stage.LIMIT if self._ranking.passed[index] else Stage.MIN_SCORE
+        if self._ranking.passed[index]:
+            return Stage.LIMIT
+        return Stage.MIN_SCORE if self._ranking.scores[index] < self._ranking.accepts.min_score else Stage.FLOOR
 
     @cached_property
     def _outcomes(self) -> dict[UUID, CandidateOutcome]:
@@ -191,7 +195,9 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
             else:
                 stage = self._left_out(index)
             score = float(ranking.scores[index])
-            outcomes[ids[index]] = CandidateOutcome(stage, score, rank, detail, self._shortfall(stage, index))
+            outcomes[ids[index]] = CandidateOutcome(
+                stage, score, rank, detail, self._shortfall(stage, index), ranking.probability(index)
+            )
         return outcomes
 
     def _shortfall(self, stage: Stage, index: int) -> Shortfall | None:
@@ -202,6 +208,9 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
                 return Shortfall("relevance", float(has[index]), needed)
             case Stage.MIN_SCORE:
                 return Shortfall("score", score, self._ranking.accepts.min_score)
+            case Stage.FLOOR:
+                has = self._ranking.probability(index)
+                return None if has is None else Shortfall("probability", has, self._ranking.accepts.min_probability)
             case Stage.LIMIT if self._choice.chosen:
                 return Shortfall("score", score, self._choice.chosen[-1].score)
             case _:

@@ -76,7 +76,8 @@ class MemoryDetails:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
     """Why a memory was not returned: `reason` in words; `stage` if it was a candidate. `shortfall`: what it lacked of a
-    score or of relevance. `advice`: what would change it, a sentence; "" if it is returned, or if nothing would.
+    score, of relevance or of probability. `probability`: as of a Hit. `advice`: what would change it, a sentence; "" if
+    it is returned, or if nothing would.
     """
 
     memory: Memory
@@ -87,6 +88,7 @@ class WhyNot:
     rank: int | None = None
     shortfall: Shortfall | None = None
     advice: str = ""
+    probability: float | None = None
 
 
 async def get(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
@@ -257,7 +259,13 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     hit = next((hit for hit in answer if hit.id == memory_id), None)
     if hit is not None:
         return WhyNot(
-            memory=memory, returned=True, reason=_found(hit), stage=Stage.RETURNED, score=hit.score, rank=hit.rank
+            memory=memory,
+            returned=True,
+            reason=_found(hit),
+            stage=Stage.RETURNED,
+            score=hit.score,
+            rank=hit.rank,
+            probability=hit.probability,
         )
     outcome = answer.trace.outcomes.get(memory_id)
     limit = ctx.preset.limit_of(question.mode, question.limit, answer.trace.kind)
@@ -277,6 +285,7 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         rank=outcome.rank,
         shortfall=outcome.shortfall,
         advice=_ADVICE.get(outcome.stage, "").format(rank=outcome.rank),
+        probability=outcome.probability,
     )
 
 
@@ -287,7 +296,8 @@ _ADVICE: Final = {
     Stage.THRESHOLD: (
         "Ask without the relevance threshold (floor=off), with words that it has, or name who said it, or when."
     ),
-    Stage.MIN_SCORE: "Ask with a lower floor or min_score.",
+    Stage.MIN_SCORE: "Ask with a lower min_score.",
+    Stage.FLOOR: "Ask with a lower floor, or without one (floor=off).",
 }
 _TO_INCLUDE: Final = {
     "recorded later": "Ask about a later time.",
@@ -334,6 +344,8 @@ def _in_words(outcome: CandidateOutcome, limit: int, most: int) -> str:  # noqa:
             return f"ranked {outcome.rank}, below the relevance threshold"
         case Stage.MIN_SCORE:
             return f"ranked {outcome.rank}, below the requested minimum score"
+        case Stage.FLOOR:
+            return f"ranked {outcome.rank}, below the requested probability"
         case Stage.MESSAGE:
             return "it has the text of the message, and says nothing new"
         case Stage.ROW_MISSING:

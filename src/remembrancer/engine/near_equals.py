@@ -44,8 +44,8 @@ def put_together(
     planned: Reading,
     entries: Mapping[UUID, UnformedEntry],
 ) -> None:
-    """Reorder the chosen candidates; a moved one gets the score of the one that it precedes. None is removed, except
-    the last for a reply that was not chosen.
+    """Reorder the chosen candidates; a moved one gets score and probability of the one that it precedes. None is
+    removed, except the last for a reply that was not chosen.
     """
     _trusted_first(choice, planned.searched)
     around = ranked.found.context_features
@@ -144,4 +144,5 @@ def _put_before(choice: Choice, one: Chosen, other: int) -> None:
         return
     if own is not None:
         del chosen[own]
-    chosen.insert(place, replace(one, score=chosen[place].score, raised=True))
+    raised_to = chosen[place]
+    chosen.insert(place, replace(one, score=raised_to.score, probability=raised_to.probability, raised=True))

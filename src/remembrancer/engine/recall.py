@@ -70,6 +70,13 @@ In a smaller one, that takes less time than handing the work over.
 """
 
 
+FLOOR: Final = "floor"
+"""The key of `Recall.degraded` for a `floor` that could not be applied."""
+NO_PROBABILITY: Final = (
+    "the scores of this question have no calibrated probability, so the preset's relevance threshold applies"
+)
+
+
 def searched(ctx: Context, where: Filter) -> Filter:
     """The filter of a question's search.
 
@@ -114,9 +121,9 @@ def pinned(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A question, or a message in the mode `message`. `limit`: from 1 to the preset's maximum; None: its default.
-    `min_score`, in [0, 1], applies on top of the preset's relevance threshold; `floor`, if given, applies in its place.
-    `ranking`: one of the preset's by name; None: its default. `walk_depth` 1: also follow the `similar` relations of
-    the hits, 0: do not; None: as set for the agent that asks.
+    `min_score`, in [0, 1], applies on top of the preset's relevance threshold; `floor`, a least probability, if given,
+    applies in its place. `ranking`: one of the preset's by name; None: its default. `walk_depth` 1: also follow the
+    `similar` relations of the hits, 0: do not; None: as set for the agent that asks.
 
     `explain`: also give the matched words and the reason of each hit, which analyses its text again.
     """
@@ -140,9 +147,9 @@ class Question:
             validation.whole("walk_depth", self.walk_depth, 0, 1)
 
     @property
-    def least_score(self) -> float:
-        """The least score of a hit, besides the preset's relevance threshold."""
-        return self.min_score if self.floor is None or self.floor == OFF else max(self.min_score, self.floor)
+    def least_probability(self) -> float:
+        """The least probability of a hit."""
+        return 0.0 if self.floor is None or self.floor == OFF else self.floor
 
 
 @dataclass(slots=True)
@@ -371,18 +378,34 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
             recalling.degraded[LATE_INTERACTION] = f"no late-interaction reranking: {error}"
         recalling.timer.lap("late_interaction")
     compared = close is not None
+    calibrated = ranking.calibrated(recalling.ctx.model, with_vector=with_vector, compared=compared)
+    if ranking.rerank and recalling.ctx.reranker is not None:
+        calibrated = None  # a reranker's scores mean something else
+    floor = recalling.question.floor
+    if calibrated is None and recalling.question.least_probability:
+        floor = None
+        recalling.degraded[FLOOR] = NO_PROBABILITY
     accepts = Acceptance(
-        threshold=ranking.threshold if recalling.question.floor is None else None,
+        threshold=ranking.threshold if floor is None else None,
         least_evidence=ranking.least_evidence(with_vector=with_vector, compared=compared),
         anyway=_relevant_anyway(gathered),
         no_evidence=gathered.asked.no_evidence,
-        min_score=recalling.question.least_score,
-        silent=gathered.planned.small_talk and recalling.question.floor is None,
+        min_score=recalling.question.min_score,
+        min_probability=recalling.question.least_probability,
+        silent=gathered.planned.small_talk and floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
     table = {**gathered.table, **(close or {})}
     factor = _factor_of_flagged(recalling, view, found)
-    ranked = ranked_by(expression, found, table, accepts, factor=factor, outcome_weight=ranking.outcome_weight)
+    ranked = ranked_by(
+        expression,
+        found,
+        table,
+        accepts,
+        factor=factor,
+        outcome_weight=ranking.outcome_weight,
+        calibrated=calibrated,
+    )
     recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
 
@@ -420,7 +443,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         ranked,
         diversity,
         limit,
-        question.least_score,
+        question.min_score,
         gathered.entries,
         message,
         near_equals=near_equals,
@@ -441,13 +464,14 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             journal_only=chosen.memory.id in gathered.entries,
             replies_to=chosen.replies_to,
             newer=chosen.newer,
+            probability=chosen.probability,
         )
         for place, (chosen, explanation) in enumerate(zip(choice.chosen, explained, strict=True), start=1)
     )
     timer.lap("explain")
     walks = recalling.reader.scope.agent in recalling.ctx.walk_agents
     if walks if question.walk_depth is None else question.walk_depth:
-        hits = engine.walk.walk(view, recalling.reader, hits, recalling.where, limit, question.least_score)
+        hits = engine.walk.walk(view, recalling.reader, hits, recalling.where, limit, question.min_score)
         timer.lap("walk")
     took = recalling.keyed.took
     legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}

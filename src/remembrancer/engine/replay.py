@@ -95,6 +95,7 @@ def answer_of(recall: Recall) -> dict[str, JsonValue]:
                 **_reference(hit.memory, recall.asked_at),
                 "rank": hit.rank,
                 "score": hit.score,
+                "probability": hit.probability,
                 "cue": hit.cue.ordinal,
                 "turns": [cue.ordinal for cue in hit.turns],
                 "age": hit.age // _MICROSECOND,
@@ -156,7 +157,8 @@ def _hit(row: Mapping[str, Any], told: _Told, workspace: str, at: datetime) -> H
         turns=tuple(cues[ordinal] for ordinal in row["turns"]),
         via=None if row["via"] is None else UUID(row["via"]),
         journal_only=row["event"] is not None,
-        # Answers kept by earlier versions have neither.
+        # Answers kept by earlier versions have none of these.
         replies_to=None if row.get("replies_to") is None else UUID(row["replies_to"]),
         newer=None if row.get("newer") is None else UUID(row["newer"]),
+        probability=row.get("probability"),
     )

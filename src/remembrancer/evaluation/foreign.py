@@ -74,7 +74,7 @@ def _draw(
         question.text.casefold(): question
         for one in all_of_them
         if one.id != here.id
-        for question in _foreign_questions(one, here, speaking)
+        for question in foreign_questions(one, here, speaking)
         if question.text.casefold() not in own
     }
     if count > len(offered):
@@ -85,7 +85,7 @@ def _draw(
     return tuple(several[place] for place in places)
 
 
-def _foreign_questions(
+def foreign_questions(
     other: Conversation, here: Conversation, speaking: Mapping[str, tuple[str, ...]]
 ) -> Iterator[DatasetQuestion]:
     """The other conversation's answerable questions, rewritten for `here`: names replaced, no evidence,

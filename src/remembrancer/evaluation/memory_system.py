@@ -34,6 +34,7 @@ OUTCOME_OF_STAGE: Final = {
     Stage.ALIKE: TurnOutcome.ALIKE,
     Stage.THRESHOLD: TurnOutcome.THRESHOLD,
     Stage.MIN_SCORE: TurnOutcome.THRESHOLD,
+    Stage.FLOOR: TurnOutcome.THRESHOLD,
     Stage.MESSAGE: TurnOutcome.DUPLICATE,
     Stage.ROW_MISSING: TurnOutcome.GONE,
 }

@@ -564,8 +564,9 @@ class AsyncRemembrancer(View):
         `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far the
         caller sees; None: as its role may. `ranking`: one of the preset's rankings; None: its default. `walk_depth`: 1
         also follows the `similar` relations of the hits, 0 does not; None: 1 for agents in the setting `walk_agents`.
-        `floor`: the least score of a hit, in [0, 1], in place of the preset's relevance threshold; "off": no threshold;
-        None: the preset's. `min_score`, in [0, 1]: the least score of a hit, on top of either. `explain`: give the
+        `floor`: the least probability of a hit, in [0, 1], in place of the preset's relevance threshold; "off": no
+        threshold; None: the preset's. Without calibrated probabilities, the preset's applies too, and `degraded` says
+        so. `min_score`, in [0, 1]: the least score of a hit, on top of either. `explain`: give the
         matched words and the reason of each hit.
 
         Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them), `metadata` (each key with

@@ -77,9 +77,10 @@ def titled(memory: Memory | MemoryOut) -> str:
 
 
 def below_threshold(recall: Recall) -> str:
-    """The number of memories that the relevance threshold keeps out of an answer, and their best score."""
-    several = counted(len(recall.below_threshold), "memory")
-    return f"{several} below the relevance threshold, at best {recall.below_threshold[0].score:.3f}"
+    """The number of memories below the relevance threshold, and the best one's probability, or else its score."""
+    several, best = counted(len(recall.below_threshold), "memory"), recall.below_threshold[0]
+    at_best = f"score {best.score:.3f}" if best.probability is None else f"probability {best.probability:.2f}"
+    return f"{several} below the relevance threshold, at best {at_best}"
 
 
 def flagged_held_back(recall: Recall) -> str:

@@ -17,6 +17,7 @@ from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.forgetting.decay import HalfLife
 from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.reinforcement import LogarithmicGain
+from remembrancer.policies.ranking.probability import HitProbability
 from remembrancer.policies.ranking.ranking import Depth, Ranking
 from remembrancer.policies.ranking.relevance import RelevanceThreshold
 from remembrancer.policies.ranking.scoring import Clamp, Greatest, Product, Signal, Weighted
@@ -110,6 +111,14 @@ DEFAULT: Final = Preset(
         preference_weight=0.15,
         outcome_weight=OUTCOME_WEIGHT,
         threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.2, evidence_first_stage=0.14, then=0.5),
+        # Printed by `make bench-calibration` (docs/decisions/0073-probability.md).
+        probability=HitProbability(
+            models=("all-MiniLM-L6-v2", "all-MiniLM-L6-v2/int8"),
+            intercept=-2.39,
+            score=3.72,
+            lead=11.37,
+            log_rank=-0.99,
+        ),
     ),
     # A message resembles what matters to it in meaning more than in words, and the signals of neighbouring turns were
     # made for questions (docs/decisions/0052-messages.md).

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from remembrancer import InvalidInput, Remembrancer
-from remembrancer.domain.recall import Stage
 
 ASKED = "quarterly finance statement numbers"
 
@@ -28,9 +27,12 @@ def test_a_floor_of_zero_returns_as_much_as_no_threshold(lunch: Remembrancer) ->
     assert [hit.id for hit in lunch.recall(ASKED, floor=0)] == [hit.id for hit in lunch.recall(ASKED, floor="off")]
 
 
-def test_a_floor_returns_the_hits_with_that_score(lunch: Remembrancer) -> None:
-    best = lunch.recall(ASKED, floor="off")[0]
-    assert [hit.id for hit in lunch.recall(ASKED, floor=best.score)] == [best.id]
+def test_a_floor_without_probabilities_is_reported_and_the_threshold_applies(lunch: Remembrancer) -> None:
+    answer = lunch.recall(ASKED, floor=0.3)
+    assert (len(answer), answer.degraded["floor"]) == (
+        0,
+        "the scores of this question have no calibrated probability, so the preset's relevance threshold applies",
+    )
 
 
 def test_a_minimum_score_counts_beside_the_floor(lunch: Remembrancer) -> None:
@@ -51,13 +53,6 @@ def test_no_more_is_held_back_than_the_answer_would_have(lunch: Remembrancer) ->
     assert len(lunch.recall(ASKED, limit=1).below_threshold) == 1
 
 
-def test_why_not_judges_by_the_floor(lunch: Remembrancer) -> None:
-    held = lunch.recall(ASKED).below_threshold[0]
-    told = lunch.why_not(held.memory_id, ASKED, floor=1.0)
-    assert (told.stage, told.shortfall and told.shortfall.needed) == (Stage.MIN_SCORE, 1.0)
-    assert told.advice == "Ask with a lower floor or min_score."
-
-
 def test_why_not_names_the_way_around_the_threshold(lunch: Remembrancer) -> None:
     held = lunch.recall(ASKED).below_threshold[0]
     assert "floor=off" in lunch.why_not(held.memory_id, ASKED).advice
@@ -65,6 +60,6 @@ def test_why_not_names_the_way_around_the_threshold(lunch: Remembrancer) -> None
 
 
 @pytest.mark.parametrize("floor", [1.5, -0.1, float("nan"), "none", "", True, [0.3]], ids=str)
-def test_a_floor_is_a_score_or_off(lunch: Remembrancer, floor: Any) -> None:
+def test_a_floor_is_a_probability_or_off(lunch: Remembrancer, floor: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^floor: .*a number from 0 to 1, or off"):
         lunch.recall(ASKED, floor=floor)

@@ -70,7 +70,7 @@ class QuestionOptions:
     ] = None
     floor: Annotated[
         Floor | None,
-        "Return no hit below this score, 0 to 1, in place of the preset's relevance threshold; off: no threshold.",
+        "Return no hit below this probability, 0 to 1, in place of the preset's threshold; off: no threshold.",
     ] = None
     min_score: Annotated[float, "Return no hit below this score, 0 to 1, besides the threshold."] = 0.0
 
@@ -100,7 +100,7 @@ def _json(flag: str, text: str) -> Any:
 
 
 def _floor(flag: str, text: str) -> Floor:
-    """A score, or "off". The memory checks its range."""
+    """A probability, or "off". The memory checks its range."""
     try:
         return OFF if text == OFF else float(text)
     except ValueError:

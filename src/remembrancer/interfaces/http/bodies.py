@@ -255,7 +255,7 @@ class RecallIn(Body):
     )
     floor: Fraction | Literal["off"] | None = Field(
         default=None,
-        description="No hit below this score, in place of the preset's relevance threshold; off: no threshold.",
+        description="No hit below this probability, in place of the preset's threshold; off: none.",
     )
     min_score: Fraction = Field(default=0.0, description="No hit below this score, besides the threshold.")
     explain: Flag = Field(

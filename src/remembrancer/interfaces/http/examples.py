@@ -154,6 +154,7 @@ _HIT: Final = HitOut(
     journal_only=False,
     replies_to=None,
     newer=None,
+    probability=0.91,
     explanation=ExplanationOut(
         reason="the word 'checkout'; close in meaning",
         groups={"meaning": 0.28, "words": 0.46},

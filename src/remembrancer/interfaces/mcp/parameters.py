@@ -37,7 +37,7 @@ RecallLimit = Annotated[
 ]
 LeastScore = Annotated[
     Annotated[float, Field(ge=0, le=1)] | Literal["off"] | None,
-    Field(description="The least score; off: none."),
+    Field(description="Least probability; off: none."),
 ]
 ListLimit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="At most so many.")]
 OnlyKinds = Annotated[

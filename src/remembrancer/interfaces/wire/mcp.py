@@ -55,11 +55,13 @@ class BriefOut(Derived):
 class RecalledHitOut(Wire):
     """A hit; a field that was not requested is left out. `passage`: the turn that matched, if it is not the memory's
     own text. `start`, `end`: which characters of a long turn that is; else null. `in_block`: it is part of the block.
-    `reason`: why it was found; null if not requested.
+    `probability`: the fraction of such hits that answered; null if not calibrated. `reason`: why it was found; null if
+    not requested.
     """
 
     rank: int
     score: float | None = None
+    probability: float | None = None
     age: AgeOut | None = None
     in_block: bool | None = None
     reason: str | None = None
@@ -72,6 +74,7 @@ class RecalledHitOut(Wire):
     def of(cls, hit: Hit, fields: Collection[str], *, in_block: bool) -> Self:
         found: dict[str, object] = {
             "score": hit.score,
+            "probability": hit.probability,
             "age": hit.age,
             "in_block": in_block,
             "reason": hit.explanation.reason or None,

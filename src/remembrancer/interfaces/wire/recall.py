@@ -70,8 +70,9 @@ class HitOut(Wire, Of["Hit"]):
     """A hit. `turns`: the turns of its transcript, if it has one. `via`: the hit whose `similar` edge led to this one,
     if one did. `journal_only`: an entry of the journal (`cue.event_id`) that formed no memory; its `memory` is not
     stored. `replies_to`: the hit that only asks for what this one says, and that this one precedes. `newer`: a better
-    hit that says the same later with another value, so that this one may be out of date. `explanation`: null if not
-    requested.
+    hit that says the same later with another value, so that this one may be out of date. `probability`: the fraction
+    of hits with this score and rank that answered, on other data; null if the ranking is not calibrated for the
+    embedder. `explanation`: null if not requested.
     """
 
     rank: int
@@ -84,14 +85,16 @@ class HitOut(Wire, Of["Hit"]):
     journal_only: bool
     replies_to: UUID | None
     newer: UUID | None
+    probability: float | None
     explanation: ExplanationOut | None
 
 
 class HeldBackOut(Wire, Of["HeldBack"]):
-    """A memory that is not among the hits because its score is below the threshold."""
+    """A memory that is not among the hits because it is below the threshold. `probability`: as of a hit."""
 
     memory_id: UUID
     score: float
+    probability: float | None
 
 
 class RecallOut(Wire):
@@ -154,7 +157,7 @@ class RecallOut(Wire):
 
 
 class ShortfallOut(Wire, Of["Shortfall"]):
-    """The value that a candidate lacked to go further: `measure` is `score` or `relevance`."""
+    """The value that a candidate lacked to go further: `measure` is `score`, `relevance` or `probability`."""
 
     measure: str
     value: float
@@ -163,7 +166,7 @@ class ShortfallOut(Wire, Of["Shortfall"]):
 
 class WhyNotOut(Wire, Of["WhyNot"]):
     """Why a memory is not among the hits, or its rank. `stage` null: the memory was no candidate. `advice`: what would
-    change it.
+    change it. `probability`: as of a hit.
     """
 
     memory: MemoryOut
@@ -171,6 +174,7 @@ class WhyNotOut(Wire, Of["WhyNot"]):
     reason: str
     stage: Stage | None
     score: float | None
+    probability: float | None
     rank: int | None
     shortfall: ShortfallOut | None
     advice: str

@@ -9,6 +9,7 @@ from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.diversity import Mmr
+from remembrancer.policies.ranking.probability import HitProbability
 from remembrancer.policies.ranking.relevance import RelevanceThreshold, evidence_terms
 from remembrancer.policies.ranking.scoring import Expression, Signal, Weighted, signal_names
 from remembrancer.values import dataclass
@@ -51,7 +52,8 @@ class Ranking:
     """One ranking of a preset.
 
     `score`: an expression over signals, in [0, 1]. `lexical_only`: the score for a question without a vector; None:
-    `score`. `threshold`: the relevance threshold; None: everything is relevant. `diversity`: None keeps the order by
+    `score`. `threshold`: the relevance threshold; None: everything is relevant. `probability`: the calibration of
+    `score`, for hits of a question with vectors; None: hits have no probability. `diversity`: None keeps the order by
     score.
 
     `near_equals`: a reply is put before the turn that only asks for it, the newest of several values of one thing
@@ -84,6 +86,7 @@ class Ranking:
     depth: Depth = field(default_factory=Depth)
     journal: bool = False
     threshold: RelevanceThreshold | None = None
+    probability: HitProbability | None = None
     diversity: Mmr | None = None
     near_equals: bool = False
 
@@ -139,6 +142,12 @@ class Ranking:
             chosen = self.score if compared or self.first_stage is None else self.first_stage
         counts = request and self.preference_weight > 0
         return _with(chosen, Signal(PREFERENCE), self.preference_weight) if counts else chosen
+
+    def calibrated(self, model: str | None, *, with_vector: bool, compared: bool = True) -> HitProbability | None:
+        """The calibration of `expression`, if it is that of `score` and of this embedder's model."""
+        if self.probability is None or model not in self.probability.models or not with_vector:
+            return None
+        return self.probability if compared or self.first_stage is None else None
 
     def least_evidence(self, *, with_vector: bool, compared: bool = True) -> float:
         """The least share of evidence that the relevance threshold requires with `expression`; 0: none."""

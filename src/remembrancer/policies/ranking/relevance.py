@@ -129,8 +129,9 @@ class Acceptance:
 
     `threshold`: the preset's; None: everything is relevant. `least_evidence`: the share of evidence that the best
     candidate needs at the current stage of ranking. `anyway`, shape (n,): candidates that are relevant whatever they
-    say. `no_evidence`: signals that are no evidence for this question. `min_score`: the least score. `silent`: no
-    candidate is relevant, because the message says nothing.
+    say. `no_evidence`: signals that are no evidence for this question. `min_score`: the least score.
+    `min_probability`: the least probability, if the ranking is calibrated. `silent`: no candidate is relevant, because
+    the message says nothing.
     """
 
     threshold: RelevanceThreshold | None = None
@@ -138,6 +139,7 @@ class Acceptance:
     anyway: NDArray[np.bool_] | None = None
     no_evidence: frozenset[str] = frozenset()
     min_score: float = 0.0
+    min_probability: float = 0.0
     silent: bool = False
 
     def relevant(self, expression: Expression, table: Mapping[str, FloatColumn]) -> NDArray[np.bool_]:

@@ -241,7 +241,7 @@ async def why_not(
     ] = None,
     floor: Annotated[
         Annotated[float, Field(ge=0, le=1)] | Literal["off"] | None,
-        Query(description="No hit below this score, in place of the preset's relevance threshold; off: no threshold."),
+        Query(description="No hit below this probability, in place of the preset's threshold; off: none."),
     ] = None,
     min_score: Annotated[float, Query(ge=0, le=1, description="No hit below this score, besides the threshold.")] = 0.0,
 ) -> WhyNotOut:
