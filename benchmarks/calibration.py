@@ -63,7 +63,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The best candidates of one question, `NEXT` more than are counted: the score of each, and whether it answers. `answerable`: by the data set."""
+    """The best candidates of one question, `NEXT` more than are counted: the score of each, and whether it answers.
+    `answerable`: by the data set.
+    """
 
     scores: Floats
     right: NDArray[np.bool_]

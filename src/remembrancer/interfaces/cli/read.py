@@ -323,9 +323,11 @@ def _why(why: Explanation, best: float, *, signals: bool) -> Renderables:
 
 
 def _heading(hit: Hit) -> Text:
-    """Rank, score, speaker and time."""
+    """Rank, score, probability if there is one, speaker and time."""
     line = Text(f"{hit.rank:>2}  ")
     line.append(f"{hit.score:.3f}", style="bold")
+    if hit.probability is not None:
+        line.append(f"  {hit.probability:.0%}")
     line.append(f"  {one_line(hit.cue.heading)}")
     line.append(f" · {hit.age}", style="dim")
     if hit.memory.kind != MESSAGE:
@@ -388,6 +390,7 @@ def _explained(answer: WhyNotOut, *, titles: Titles) -> Renderables:
     yield facts(
         [
             ("score", "" if answer.score is None else f"{answer.score:.3f}"),
+            ("probability", "" if answer.probability is None else f"{answer.probability:.2f}"),
             (f"{lacked.measure} needed", f"{lacked.needed:.3f}, it has {lacked.value:.3f}") if lacked else ("", ""),
             ("to change it", one_line(answer.advice)),
         ]
