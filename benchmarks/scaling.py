@@ -119,6 +119,15 @@ BACKENDS: Final = {
 """Where the memories of a file are, and the address of the index; None: the resident one."""
 
 
+def stored_bytes(place: Place) -> int:
+    """The size of the database: of its file, or of its tables and their indexes."""
+    if place.server is None:
+        return Path(place.url).stat().st_size
+    with psycopg.connect(place.url) as connection:
+        (stored,) = connection.execute("SELECT pg_database_size(current_database())").fetchone() or (0,)
+        return int(stored)
+
+
 def cpu_s(server: int | None) -> float:
     """Seconds of CPU of this process, and of the server's processes that are running or have ended."""
     if server is None:
@@ -182,7 +191,7 @@ async def measure(backend: str, file: Path, size: int, embedder: Embedder, *, as
                 await rem.recall(words.question(), limit=10)
                 times.append((time.perf_counter() - start) * 1000)
             cpu, memory = (cpu_s(place.server) - began) / asked, rss_mb()
-            stored = (await rem.health.stats()).bytes
+            stored = stored_bytes(place)
             writing = rem.of_workspace("written")
             began = cpu_s(place.server)
             for _ in range(WRITTEN):

@@ -230,11 +230,17 @@ def _raises_again(found: str) -> bool:
         if isinstance(node, ast.ExceptHandler) and node.lineno == int(number):
             return any(
                 isinstance(inner, ast.Raise)
-                or (isinstance(inner, ast.Call) and "set_exception" in ast.unparse(inner.func))
+                or (isinstance(inner, ast.Call) and _gives_to_callers(inner))
                 or (isinstance(inner, ast.Return) and inner.value is not None and "error" in ast.unparse(inner.value))
                 for inner in ast.walk(node)
             )
     return False
+
+
+def _gives_to_callers(call: ast.Call) -> bool:
+    """Whether the call sets the error on the caller's future, itself or in the caller's event loop."""
+    function = ast.unparse(call.func)
+    return "set_exception" in function or (function == "_answer" and "error" in ast.unparse(call))
 
 
 def test_a_public_class_name_means_one_thing_in_the_whole_package() -> None:

@@ -1,9 +1,12 @@
-"""Managing memories in the browser: add, edit, pin, select several, forget, and erase with a receipt."""
+"""Managing memories in the browser: add, edit, pin, select several, forget, release, and erase with a receipt;
+retention rules and legal holds.
+"""
 
 from __future__ import annotations
 
 from uuid import uuid4
 
+from browsed import Browsed
 from browsing import Page
 from selenium.webdriver.common.keys import Keys
 
@@ -87,3 +90,32 @@ def test_the_table_works_without_scripts(page: Page) -> None:
     page.enter(".bulk [name=tag]", "blue")
     assert "2 memories tagged." in page.text("main")
     assert [one.text for one in page.all(".selecting .badge")] == ["blue", "blue"]
+
+
+def test_a_flagged_memory_says_why_it_is_held_back_and_is_released(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.flagged}")
+    assert "tells a language model what to do. Recall holds it back." in page.text("[aria-label=Flagged]")
+    page.follow("form[action$='/release'] button")
+    assert ("It was released" in page.text("[role=status]"), page.all("[aria-label=Flagged]")) == (True, [])
+    assert "instruction-like" not in page.text("main .panel")
+
+
+def test_rules_and_holds_are_added_listed_and_ended(page: Page) -> None:
+    page.open("/erasures").follow("main a[href='/retention']")
+    rule, hold = "[action$='/retention/rules']", "[action$='/retention/holds']"
+    page.one(f"{rule} [name=days]").send_keys("30")
+    page.follow(f"{rule} button")
+    assert "not saved" in page.text("[role=alert]")
+    assert page.run("return document.querySelector('[name=days]').value") == "30"
+    page.one(f"{rule} [name=kind]").send_keys("tool.result")
+    page.follow(f"{rule} button")
+    assert "tool.result" in page.text("[aria-labelledby=rules-title] tbody")
+    assert "30 days" in page.text("[aria-labelledby=rules-title] tbody")
+    page.follow("[aria-label='Remove the rule for kind tool.result']")
+    assert "tool.result" not in page.text("[aria-labelledby=rules-title] tbody")
+    page.one(f"{hold} [name=actor]").send_keys("Mallory")
+    page.one(f"{hold} [name=reason]").send_keys("case 13")
+    page.follow(f"{hold} button")
+    assert "on hold" in page.text("[aria-labelledby=holds-title] tbody tr")
+    page.follow("[aria-label='Release the hold for case 13']")
+    assert "released" in page.text("[aria-labelledby=holds-title] tbody tr")

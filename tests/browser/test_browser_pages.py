@@ -34,6 +34,8 @@ PAGES: Final[dict[str, Address]] = {
     "preferences": lambda _: "/preferences",
     "erase": lambda known: f"/erasures/new?ids={known.hostile}&ids={known.episode}",
     "erasures": lambda _: "/erasures",
+    "retention": lambda _: "/retention",
+    "memory-flagged": lambda known: f"/memories/{known.flagged}",
     "graph": lambda _: "/graph",
     "graph-around": lambda known: f"/graph?memory={known.hostile}",
     "journal": lambda _: "/journal",

@@ -524,6 +524,9 @@ def test_forms_lead_to_this_server_s_own_pages(play: Play) -> None:
         "login with no key": 401,
         "edit an old revision": 409,
         "erase nothing that is there": 404,
+        "add no rule": 400,
+        "remove no rule": 404,
+        "release no hold": 404,
     }
     assert [place for place in places.values() if place and (place[0] != "/" or place[:2] == "//")] == []
 

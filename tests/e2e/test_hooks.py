@@ -123,6 +123,25 @@ def test_a_session_is_recorded_and_the_next_one_is_told_what_is_relevant(agent: 
     assert agent.context("session-start", "monday", source="resume") == ""
 
 
+def test_what_a_session_was_told_is_not_learned_from_its_transcript(agent: Agent) -> None:
+    agent.say("monday", "The green side of checkout listens on port 8081")
+    agent.serve()
+    agent.hook("stop", "monday")
+    agent.stop()
+    agent.serve()
+    told = agent.context("session-start", "tuesday", source="startup")
+    agent.say("tuesday", f"{told}\n\nThe printer is in the hall.")
+    agent.say("tuesday", [{"type": "tool_result", "tool_use_id": "one", "content": told}])
+    agent.say("tuesday", f"{told}\n\nNoted.", role="assistant")
+    agent.hook("stop", "tuesday")
+    agent.stop()
+    assert "port 8081" in told
+    listed = agent.cli.done("recent", "--db", agent.place.store, "--workspace", str(agent.folder / "shop"), "--json")
+    texts = [memory["text"] for memory in listed.json["memories"]]
+    assert [text for text in texts if "8081" in text] == ["The green side of checkout listens on port 8081"]
+    assert "The printer is in the hall." in texts
+
+
 def test_a_session_is_told_at_its_start_how_the_user_wants_things(agent: Agent) -> None:
     agent.say("monday", "Always run the tests with -x before you commit")
     for number in range(30):

@@ -12,6 +12,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,15 +20,17 @@ from uuid import UUID
 
 import pytest
 from drawn_calls import UNSAID, DrawnCall
-from isolation_trial import DOORS, WORLDS, Trial, tried
+from isolation_trial import DOORS, WORLDS, Trial, rank, tried
 from postgres_server import Schemas
 from sibling_worlds import RIVAL, Place
 
 from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.adapters.relational import journal
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.scope import Reader
 from remembrancer.engine import context
 from remembrancer.engine.context import Caller, Context, TailVectors
+from remembrancer.errors import NotFound
 from remembrancer.presets.catalogue import PRESETS
 
 WHOLE: Final = "REMEMBRANCER_ISOLATION" in os.environ
@@ -56,13 +59,13 @@ SELECTION: Final = (
 ALL: Final = (
     Setting("workspaces", "file"),
     Setting("hidden", "file", IN_PROCESS),  # on the command line an agent's identity is a claim
-    *(Setting(wall, "postgres", IN_PROCESS) for wall in UNSAID),
-    *(Setting(wall, "reference", IN_PROCESS) for wall in UNSAID),
-    Setting("workspaces", "postgres", ("cli",)),
-    *(Setting(wall, "file", ("python", "http"), name) for name in PRESETS if name != "default" for wall in UNSAID),
+    # The other interfaces call what the Python interface calls, whatever the store and the preset.
+    *(Setting(wall, backend, ("python",)) for backend in ("postgres", "reference") for wall in UNSAID),
+    *(Setting(wall, "file", ("python",), name) for name in PRESETS if name != "default" for wall in UNSAID),
 )
 REFUSED: Final = {
     "http: GET /readyz",  # the server is stopping, so that streams end
+    "cli: supersede",  # by then, the memories have successors
     *(
         f"{door}: embedder{point}{step}"
         for door, point in (("python", "."), ("cli", " "))
@@ -74,7 +77,7 @@ REFUSED: Final = {
         for step in ("switch", "rollback")
     ),
 }
-"""Members of which every call is refused: there is no other embedder to change to."""
+"""Members of which every call is refused. There is no other embedder to change to."""
 DONE: Final[list[tuple[Setting, Trial]]] = []
 
 
@@ -86,6 +89,13 @@ def one_of_each(calls: Sequence[DrawnCall]) -> list[DrawnCall]:
         if name not in chosen or ("sibling" in call.label and "sibling" not in chosen[name].label):
             chosen[name] = call
     return list(chosen.values())
+
+
+def guarded(call: DrawnCall) -> bool:
+    """Whether the siblings' rows are read before and after a call: around each of the Python interface that writes,
+    which the others call; in a run of the whole suite, around those that name a sibling's row.
+    """
+    return call.member.door == "python" and rank(call) > 0 and (WHOLE or "sibling" in call.label)
 
 
 def make_folders(folder: Path) -> None:
@@ -105,37 +115,50 @@ def places(setting: Setting, folder: Path, schemas: Callable[[], Schemas]) -> tu
 
 
 @pytest.fixture(scope="module", autouse=True)
-def printed(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Print how much was tried, and what leaked."""
-    yield
+def told(pytestconfig: pytest.Config) -> Iterator[Callable[[str], None]]:
+    """Prints a line at once. In the end, a line about all trials is printed."""
     capture: Any = pytestconfig.pluginmanager.get_plugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        sys.stdout.write("\n" + "\n".join(summary()) + "\n")
 
+    def tell(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            sys.stdout.write(f"\n{line}\n")
+            sys.stdout.flush()
 
-def summary() -> Iterator[str]:
-    total: Counter[str] = Counter()
-    for setting, trial in DONE:
-        total += trial.done
-        yield (
-            f"{setting}: {trial.done.total():,} calls of {len(trial.members)} members, between them {trial.pulses:,}"
-            f" writes of siblings; {trial.index_files} index files; {len(trial.leaks)} leaks"
-        )
-    leaks = sum(len(trial.leaks) for _, trial in DONE)
+    yield tell
+    total = sum((trial.done for _, trial in DONE), Counter[str]())
     by_door = ", ".join(f"{door} {count:,}" for door, count in total.items())
-    words = 2 * total.total()
-    yield f"{total.total():,} calls ({by_door}) in two worlds, {words:,} searches for a sibling's word: {leaks} leaks"
+    leaks = sum(len(trial.leaks) for _, trial in DONE)
+    calls = total.total()
+    tell(f"{calls:,} calls ({by_door}) in two worlds, {2 * calls:,} searches for a sibling's word: {leaks} leaks")
+
+
+def line_of(setting: Setting, trial: Trial) -> str:
+    return (
+        f"{setting}: {trial.done.total():,} calls of {len(trial.members)} members, between them {trial.pulses:,}"
+        f" writes of siblings; after {trial.guarded:,} the siblings' rows compared; {trial.index_files} index files;"
+        f" {len(trial.leaks)} leaks"
+    )
 
 
 @pytest.mark.parametrize("setting", ALL if WHOLE else SELECTION, ids=str)
-def test_siblings_change_no_answer(setting: Setting, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_siblings_change_no_answer(
+    setting: Setting, tmp_path: Path, request: pytest.FixtureRequest, told: Callable[[str], None]
+) -> None:
     make_folders(tmp_path)
     given = places(setting, tmp_path, lambda: request.getfixturevalue("postgres"))
     chosen = list[DrawnCall] if WHOLE else one_of_each
     trial = asyncio.run(
-        tried(given, tmp_path, wall=setting.wall, preset=setting.preset, doors=setting.doors, chosen=chosen)
+        tried(
+            *(given, tmp_path),
+            wall=setting.wall,
+            preset=setting.preset,
+            doors=setting.doors,
+            chosen=chosen,
+            guarded=guarded,
+        )
     )
     DONE.append((setting, trial))
+    told(line_of(setting, trial))
     assert trial.leaks == {}
     assert set(trial.control.values()) == {True}, trial.control
     if WHOLE and setting == ALL[0]:
@@ -165,6 +188,19 @@ def test_a_query_that_counts_another_workspace_s_rows_is_reported(
 
     monkeypatch.setattr(journal, "count_events", of_two)
     assert "python: journal.count (as it must be)" in leaks_of({"journal.count"}, tmp_path, "workspaces")
+
+
+def test_a_write_into_another_workspace_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = RelationalStore.set_status
+
+    async def of_two(store: RelationalStore, reader: Reader, *given: Any, **named: Any) -> Any:
+        with suppress(NotFound):
+            await real(store, replace(reader, scope=replace(reader.scope, workspace=RIVAL)), *given, **named)
+        return await real(store, reader, *given, **named)
+
+    monkeypatch.setattr(RelationalStore, "set_status", of_two)
+    leaks = leaks_of({"forget"}, tmp_path, "workspaces")
+    assert "python: forget (as it must be) changes a sibling's rows" in leaks
 
 
 def test_a_cache_that_workspaces_share_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

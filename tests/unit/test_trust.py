@@ -381,3 +381,49 @@ def test_the_passages_of_a_long_message_are_those_around_the_block() -> None:
     cues = [indexed.cue for indexed in memory_of_event(replace(an_event("x"), text=text), Formation()).cues]
     assert all(cue.start is not None and text[cue.start : cue.end] == cue.text for cue in cues)
     assert not any("checkout" in cue.text for cue in cues)
+
+
+# ── a trusted text before an untrusted one ───────────────────────────────────────────────────────────────────────────
+
+
+def tool_says(rem: Remembrancer, *said: str) -> None:
+    rem.observe_many([{"text": text, "role": "tool", "session": "tools"} for text in said])
+
+
+LOOK_ALIKE = "mail: deposit of a treatment couch: 1,460 pounds"
+ASKED = "How much is the deposit for the treatment couch?"
+
+
+def test_a_user_s_statement_comes_before_a_tool_s_text_about_the_same(rem: Remembrancer) -> None:
+    statement = "The deposit for the couch in the treatment room is 900 pounds, says Ana."
+    rem.observe(statement, session="desk")
+    tool_says(rem, LOOK_ALIKE)
+    answer = rem.recall(ASKED)
+    assert texts([hit.memory for hit in answer]) == [statement, LOOK_ALIKE]
+    assert answer.hits[0].score == answer.hits[1].score
+
+
+@pytest.mark.parametrize(
+    ("role", "text"),
+    [
+        ("user", "Should the treatment room have another couch, and who would pay the deposit?"),
+        ("assistant", "The deposit for the couch in the treatment room is 900 pounds, says Ana."),
+        ("user", "The couch was delivered on Tuesday, with two scratches on a leg."),
+    ],
+    ids=["a question", "the assistant's", "about something else"],
+)
+def test_other_texts_keep_their_place_after_a_tool_s(rem: Remembrancer, role: str, text: str) -> None:
+    rem.observe(text, role=role, session="desk")
+    tool_says(rem, LOOK_ALIKE)
+    assert texts([hit.memory for hit in rem.recall(ASKED)])[0] == LOOK_ALIKE
+
+
+@pytest.mark.parametrize("copies", [9, 60])
+def test_near_copies_leave_their_places_to_what_the_user_said(rem: Remembrancer, copies: int) -> None:
+    """Also if it is not relevant enough: a flood makes the words of the question common."""
+    question = "When does the MOT of the grey van with the dented door at the depot in Nairn run out?"
+    statement = "Note: MOT before 19 February."
+    rem.observe(statement, session="desk")
+    tool_says(rem, *(f"{question} 19 April. Confirmed by {number} others." for number in range(copies)))
+    found = texts([hit.memory for hit in rem.recall(question, limit=5)])
+    assert (found[-1], len(found)) == (statement, 5)

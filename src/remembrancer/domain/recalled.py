@@ -87,7 +87,10 @@ def own_spans(text: str) -> tuple[tuple[int, int], ...]:
     its first line, or by two or more lines like those of its memories. One such line counts as a quotation. A block
     without an end runs to the end of the text if its tag starts a line; elsewhere the tag counts as quoted text.
     """
-    if not any(sign in text for sign in _SIGNS):
+    for sign in _SIGNS:  # a generator takes three times as long, and each turn is searched several times
+        if sign in text:
+            break
+    else:
         return ((0, len(text)),)
     outside = list(_outside_tags(text)) if TAG in text else [(0, len(text))]
     kept = [span for start, end in outside for span in _outside_items(text, start, end)]

@@ -48,6 +48,19 @@ class Scope:
         return replace(self, **{part: None for part in parts if getattr(self, part) != getattr(other, part)})
 
 
+def is_read_with(other: Scope, owner: Scope) -> bool:
+    """Whether whoever reads rows of `owner`, in a role that reads its agent's or its crew's rows, may also read those
+    of `other`: they belong to the same agent and crew, or to nobody within the crew or the workspace.
+
+    >>> ana = Scope(workspace="acme", crew="web", agent="ana")
+    >>> is_read_with(ana.narrowed(agent=None), ana), is_read_with(ana, ana.narrowed(agent=None))
+    (True, False)
+    """
+    same = (other.agent, other.crew) == (owner.agent, owner.crew)
+    shared = other.agent is None and other.crew in (None, owner.crew)
+    return other.workspace == owner.workspace and other.project in (None, owner.project) and (same or shared)
+
+
 class Level(IntEnum):
     """The levels of scopes. A scope's level is the narrowest part that is set."""
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from remembrancer.domain.scope import Scope
 from remembrancer.values import dataclass
 
 INITIAL_STABILITY: Final = 2.3065
@@ -90,7 +91,8 @@ class Exposed:
     """One entry of the exposure log. `similarity`: the cosine with the question, in [-1, 1]; None: not found by its
     vector.
 
-    `query`: the question, "" if not known. `session`: the session that asked.
+    `query`: the question, "" if not known. `session`: the session that asked; `project`, `crew` and `agent`: whose
+    session it is.
     """
 
     memory_id: UUID
@@ -99,3 +101,11 @@ class Exposed:
     similarity: float | None = None
     query: str = ""
     session: str | None = None
+    project: str | None = None
+    crew: str | None = None
+    agent: str | None = None
+
+    def is_of(self, stream: Scope) -> bool:
+        """Whether it was asked in the session that this scope names, by its owner."""
+        owner = (stream.session, stream.project, stream.crew, stream.agent)
+        return (self.session, self.project, self.crew, self.agent) == owner

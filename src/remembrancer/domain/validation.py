@@ -72,6 +72,8 @@ def slug(argument: str, value: object) -> str:
 
 def choice(argument: str, value: object, options: type[E_]) -> E_:
     """A member of an enumeration, from the member or its value."""
+    if isinstance(value, options):
+        return value
     try:
         # The enumeration's own error quotes the value: of another type, that may be nested too deeply.
         return options(value if isinstance(value, str) else "")
@@ -196,6 +198,8 @@ def json_object(argument: str, value: object) -> dict[str, JsonValue]:
     """A copy of a JSON object: string keys, finite numbers, at most 64 KiB and 32 levels deep."""
     if not isinstance(value, Mapping):
         raise InvalidInput(argument, value, "a JSON object (a mapping with string keys)")
+    if not value:
+        return {}
     copied = _json(argument, dict(cast("Mapping[object, object]", value)), MAX_JSON_DEPTH)
     encoded = json.dumps(copied, ensure_ascii=False, separators=(",", ":"))
     try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from remembrancer.policies.ranking.relevance import Acceptance
     from remembrancer.policies.ranking.scoring import FloatColumn
     from remembrancer.ports.changes import ReadView
+
+
+LOOKED_THROUGH: Final = 300
+"""The candidates among which trusted texts are looked for, if untrusted ones repeat themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,8 @@ def choose(
     the same text are left out, because it may have been recorded already.
 
     `near_equals`: of several texts of untrusted origins that say nearly the same, only the best is chosen, unless there
-    is room left. Otherwise a tool or a page could fill the answer by repeating itself.
+    is room left. Otherwise a tool or a page could fill the answer by repeating itself. What is left is filled with
+    trusted texts first, even if they are not relevant enough.
     """
     choice = Choice()
     untrusted, repeating = list[frozenset[str]](), list[Chosen]()
@@ -178,13 +184,37 @@ def choose(
             choice.chosen.append(chosen)
         if len(choice.chosen) == wanted:
             break
-    if room := wanted - len(choice.chosen):
-        choice.chosen += repeating[:room]
+    if room := min(wanted - len(choice.chosen), len(repeating)):
+        instead = list(_trusted_instead(view, reader, ranking, choice, said, entries, message, room))
+        choice.chosen += instead + repeating[: room - len(instead)]
         choice.chosen.sort(key=lambda one: -one.score)
     if diversity is not None:
         # Diversification lowers scores: they may only now fall below the minimum.
         choice.chosen = [one for one in _diverse(choice.chosen, diversity, limit) if one.score >= min_score]
     return choice
+
+
+def _trusted_instead(
+    view: ReadView,
+    reader: Reader,
+    ranking: Ranked,
+    choice: Choice,
+    said: dict[str, int],
+    entries: Mapping[UUID, UnformedEntry],
+    message: str | None,
+    room: int,
+) -> Iterator[Chosen]:
+    """Up to `room` trusted candidates that are not relevant enough, best first, with words of the question: where a
+    tool or a page repeats itself, it makes these words common, so that they count little.
+    """
+    enough = ~ranking.relevant & (ranking.scores >= ranking.accepts.min_score) & (ranking.found.coverage > 0)
+    waiting = ranking.order[enough[ranking.order]][:LOOKED_THROUGH].tolist()
+    trusted = (
+        one
+        for one in read_candidates(view, reader, ranking, waiting, choice, said, entries, message)
+        if one.memory.origin not in UNTRUSTED
+    )
+    yield from islice(trusted, room)
 
 
 def read_candidates(

@@ -56,46 +56,51 @@ class EndReport:
     reviewed: ReviewReport
 
 
-async def end_session(ctx: Context, scope: Scope, session: str) -> EndReport:
-    """End a session of this scope. A repeated call does only what was not done before.
+async def end_session(ctx: Context, reader: Reader, session: str) -> EndReport:
+    """End a session of this reader's scope. A repeated call does only what was not done before. Memories that the
+    reader may not see are neither counted nor reviewed; the job `review` reviews them.
 
     If the process dies before extraction ends, the job `extract` continues it.
     """
+    scope = reader.scope
     stream = scope.narrowed(session=validation.name("session", session))
     await expect(ctx, scope, session=session)
     # First the fast parts, which no background job would make up for; then the parts that may wait minutes for a model.
-    reinforced = await reinforce_session(ctx, stream, session)
+    reinforced = await reinforce_session(ctx, replace(reader, scope=stream))
     return EndReport(
         session=session,
         segmented=None if ctx.preset.segmentation is None else await segment_stream(ctx, stream, ended=True),
         extracted=await extract(ctx, scope, session=session),
         reinforced=reinforced,
-        reviewed=await review(ctx, scope),
+        reviewed=await review(ctx, scope, reader=reader),
     )
 
 
-async def reinforce_session(ctx: Context, scope: Scope, session: str) -> ReinforceReport:
-    """Count each memory that was exposed in the session once, by the preset's rules.
+async def reinforce_session(ctx: Context, reader: Reader) -> ReinforceReport:
+    """Count each memory that was exposed in the session of the reader's scope once, by the preset's rules, if the
+    reader may see it.
 
-    Exposures have the session's name without its scope, so all sessions of that name in the workspace count as one. The
-    counted memories are listed in an archived memory of the kind `session.reinforced`, which is written together with
-    the counts, under an id derived from the session. So neither a crash nor another process leads to a second count.
+    The counted memories are listed in an archived memory of the kind `session.reinforced`, which is written together
+    with the counts, under an id derived from the session and its owner. So neither a crash nor another process leads to
+    a second count.
     """
+    stream = reader.scope
     dynamics = ctx.preset.dynamics
     if not dynamics.per_session:
         return ReinforceReport(reason=f"preset {ctx.preset.name} counts each exposure when it is logged")
-    exposed = await ctx.store.exposed_in(scope, session, dynamics.counted)
-    counted, ordinal = await _counted(ctx, scope, session)
-    fresh = [memory_id for memory_id in exposed if memory_id not in counted]
+    counted, ordinal = await _counted(ctx, stream)
+    exposed = [one for one in await ctx.store.exposed_in(stream, dynamics.counted) if one not in counted]
+    seen = await ctx.store.get(reader, exposed)
+    fresh = [memory_id for memory_id in exposed if memory_id in seen]
     reinforced: list[UUID] = []
     for start in range(0, len(fresh), BATCH):
         batch, now = fresh[start : start + BATCH], ctx.clock()
         effect = Effect(
-            inserted=(_account(scope, session, ordinal, batch, now),),
+            inserted=(_account(stream, ordinal, batch, now),),
             adjusted=dict.fromkeys(batch, partial(after_exposure, exposure=dynamics.counted, at=now)),
         )
         try:
-            await ctx.store.commit(scope, effect, at=now)
+            await ctx.store.commit(stream, effect, at=now)
         except (Conflict, NotFound):  # another process wrote first, or a memory was erased; the next call handles it
             return ReinforceReport(reinforced=tuple(reinforced), left=len(fresh) - start)
         reinforced += batch
@@ -104,13 +109,13 @@ async def reinforce_session(ctx: Context, scope: Scope, session: str) -> Reinfor
     return ReinforceReport(reinforced=tuple(reinforced), reason=nothing)
 
 
-async def _counted(ctx: Context, scope: Scope, session: str) -> tuple[frozenset[UUID], int]:
+async def _counted(ctx: Context, stream: Scope) -> tuple[frozenset[UUID], int]:
     """The memories already counted for the session, and the ordinal of the next list."""
-    everybody = Reader(Scope(workspace=scope.workspace))
+    everybody = Reader(Scope(workspace=stream.workspace))
     counted: set[UUID] = set()
     ordinal = 0
     while True:
-        identifier = _account_id(scope, session, ordinal)
+        identifier = _account_id(stream, ordinal)
         account = (await ctx.store.get(everybody, [identifier])).get(identifier)
         if account is None:
             return frozenset(counted), ordinal
@@ -119,21 +124,21 @@ async def _counted(ctx: Context, scope: Scope, session: str) -> tuple[frozenset[
         ordinal += 1
 
 
-def _account(scope: Scope, session: str, ordinal: int, counted: Sequence[UUID], now: datetime) -> MemoryWrite:
+def _account(stream: Scope, ordinal: int, counted: Sequence[UUID], now: datetime) -> MemoryWrite:
     named: list[JsonValue] = [str(memory_id) for memory_id in counted]
     draft = MemoryDraft(
-        text=f"The session {session} has reinforced {len(counted)} memories.",
+        text=f"The session {stream.session} has reinforced {len(counted)} memories.",
         kind=REINFORCED,
         tier=Tier.EPISODIC,
         origin=Origin.SYSTEM,
         importance=0.0,
         metadata={MEMORIES: named},
     )
-    owner = Scope(workspace=scope.workspace, session=session)
-    formed = memory_of_draft(draft, scope=owner, identifier=_account_id(scope, session, ordinal), now=now).memory
+    formed = memory_of_draft(draft, scope=stream, identifier=_account_id(stream, ordinal), now=now).memory
     archived = replace(formed, status=Status.ARCHIVED, retired_at=now)
     return MemoryWrite(archived, (own_cue(archived),))
 
 
-def _account_id(scope: Scope, session: str, ordinal: int) -> UUID:
-    return derived_id(_SESSIONS, f"{scope.workspace} {ordinal} {session}")
+def _account_id(stream: Scope, ordinal: int) -> UUID:
+    owner = [f"{part} {getattr(stream, part)}" for part in ("project", "crew", "agent") if getattr(stream, part)]
+    return derived_id(_SESSIONS, "\n".join([f"{stream.workspace} {ordinal} {stream.session}", *owner]))

@@ -341,7 +341,7 @@ def _learning(
 async def _common(ctx: Context, stream: Scope, session: str, settings: Extraction, model: str) -> _Session:
     recalled: set[str] = set()
     for exposure in (Exposure.RETRIEVED, Exposure.SHOWN):
-        ids = await ctx.store.exposed_in(stream, session, exposure)
+        ids = await ctx.store.exposed_in(stream, exposure)
         recalled |= {_words(memory) for memory in (await ctx.store.get(Reader(stream), ids)).values()}
     first = await ctx.store.stream_events(stream, after=0, limit=20)
     beginning = settings.passages(await still_said(ctx, Reader(stream), first))

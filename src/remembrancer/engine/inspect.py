@@ -16,7 +16,7 @@ from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, Memor
 from remembrancer.domain.memory import FLAGGED, Cue, Memory, Revision
 from remembrancer.domain.outcome import Credit
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
+from remembrancer.domain.recall import CandidateOutcome, FlaggedRecall, Hit, Recall, Shortfall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reader, Scope
@@ -51,6 +51,8 @@ LANGUAGE_SAMPLE: Final = 200
 LANGUAGE_LEAST: Final = 5
 LANGUAGE_SHARE: Final = 0.05
 """`doctor` warns of languages that the embedder does not read if they are at least this share of the newest texts."""
+MOST_FLAGGED: Final = 1_000
+"""The flagged memories that `doctor` counts."""
 LEDGER: Final = timedelta(days=1)
 """`doctor` judges the language model by its calls within this time."""
 
@@ -174,7 +176,7 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[Finding, ...]:
     """The store's checks, that of the audit trail, those of an index outside of the store, and whether the embedder and
-    the reranker answer.
+    the reranker answer; and how many memories are flagged.
 
     `mend`: correct such an index.
 
@@ -189,11 +191,35 @@ async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[F
     models.append(await _embedder_finding(ctx))
     if (change := await _change_finding(own, reader.scope)) is not None:
         models.append(change)
+    if (flagged := await _flagged_finding(ctx, reader)) is not None:
+        models.append(flagged)
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
     index = await engine.index_source.finding(ctx, reader.scope, mend=mend)
     trail = await engine.audit.finding(ctx, reader.scope)
     return (*await ctx.store.check(reader.scope, ctx.model), trail, *(() if index is None else (index,)), *models)
+
+
+_RECALLED: Final = {
+    FlaggedRecall.KEEP: "recall treats them as any other",
+    FlaggedRecall.LOWER: "recall lowers their score",
+    FlaggedRecall.HOLD_BACK: "recall holds them back",
+}
+
+
+async def _flagged_finding(ctx: Context, reader: Reader) -> Finding | None:
+    """The number of flagged memories, and how to look at them; None if none is flagged."""
+    where = Filter(current_at=ctx.clock(), tags=frozenset({FLAGGED}))
+    count = len(await ctx.store.memories(reader, where, limit=MOST_FLAGGED))
+    if not count:
+        return None
+    said = f"{count:,}{' or more' if count == MOST_FLAGGED else ''}"
+    return Finding(
+        "flagged memories",
+        ok=True,
+        detail=f"{said} of tools, the web or imports tell a language model what to do; {_RECALLED[ctx.preset.flagged]}."
+        f" `remembrancer recent --tag {FLAGGED}` lists them, and `remembrancer release ID` releases a harmless one",
+    )
 
 
 async def ready(ctx: Context, scope: Scope) -> None:

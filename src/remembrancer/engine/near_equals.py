@@ -1,5 +1,5 @@
 """Hits that belong together are put together: a reply before the turn that asks, a newer value before an older, and a
-trusted text before a less trusted one that says nearly the same.
+trusted text before a less trusted one that says nearly the same, or a user's statement before one about the same.
 """
 
 from __future__ import annotations
@@ -8,13 +8,20 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from remembrancer.domain.event import UNTRUSTED, is_less_trusted
+from remembrancer.domain.event import UNTRUSTED, Origin, is_less_trusted
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import QuestionKind
 from remembrancer.engine.choose import Choice, Chosen, Ranked, read_candidates
 from remembrancer.language.english.values import asks_for_the_past, asks_only, stated_value
+from remembrancer.language.lexical import analyse
 from remembrancer.policies.ranking.diversity import words_of
-from remembrancer.policies.ranking.near_equals import is_newer_value, nearly_equal, reply_to
+from remembrancer.policies.ranking.near_equals import (
+    COMPARABLE,
+    about_the_same,
+    is_newer_value,
+    nearly_equal,
+    reply_to,
+)
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -40,7 +47,7 @@ def put_together(
     """Reorder the chosen candidates; a moved one gets score and probability of the one that it precedes. None is
     removed, except the last for a reply that was not chosen.
     """
-    _trusted_first(choice)
+    _trusted_first(choice, planned.searched)
     around = ranked.found.context_features
     if around is None:
         return
@@ -77,8 +84,10 @@ def _answer_first(
     del chosen[limit:]
 
 
-def _trusted_first(choice: Choice) -> None:
-    """Put a trusted text before those of untrusted origins that say nearly the same, but whose values may be false."""
+def _trusted_first(choice: Choice, question: str) -> None:
+    """Put a trusted text before those of untrusted origins that say nearly the same, but whose values may be false; and
+    a user's statement before those that are about the same and match the question little better.
+    """
     untrusted = [one for one in choice.chosen if one.memory.origin in UNTRUSTED]
     trusted = [one for one in choice.chosen if one.memory.origin not in UNTRUSTED]
     if not untrusted or not trusted:
@@ -89,6 +98,16 @@ def _trusted_first(choice: Choice) -> None:
         alike = next((candidate for candidate, other in words if nearly_equal(own, other)), None)
         if alike is not None:
             _put_before(choice, one, alike)
+    asked = frozenset(analyse(question).tokens)
+    about = {one.candidate: asked.intersection(analyse(one.cue.text).tokens) for one in (*untrusted, *trusted)}
+    for one in trusted:
+        if one.memory.origin is not Origin.USER or asks_only(one.memory.text):
+            continue
+        for other in untrusted:
+            comparable = one.score >= COMPARABLE * other.score
+            if comparable and about_the_same(asked, about[one.candidate], about[other.candidate]):
+                _put_before(choice, one, other.candidate)
+                break
 
 
 def _newest_first(choice: Choice, with_number: Collection[int]) -> None:

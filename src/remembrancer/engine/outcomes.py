@@ -16,8 +16,8 @@ from remembrancer.domain.outcome import (
     TaskResult,
     id_of_key,
 )
-from remembrancer.domain.strength import Exposed, Exposure
-from remembrancer.engine.reinforce import MAX_QUERY_CHARS
+from remembrancer.domain.strength import Exposure
+from remembrancer.engine.reinforce import exposed_by
 from remembrancer.engine.replay import replay
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.patterns import pattern
@@ -91,9 +91,8 @@ async def outcome(ctx: Context, reader: Reader, report: Report) -> TaskOutcome:
         after = after_outcome(memory, report.result, share, preset.feedback, reviewed=preset.review is not None, at=now)
         exposed = None
         if report.result is TaskResult.SUCCESS and basis is not CreditBasis.SHOWN:
-            session = reader.scope.session
-            exposed = Exposed(memory.id, Exposure.USED, now, query=report.task[:MAX_QUERY_CHARS], session=session)
-            if preset.dynamics.counts_at_once(Exposure.USED, session):
+            exposed = exposed_by(reader.scope, memory.id, Exposure.USED, now, report.task)
+            if preset.dynamics.counts_at_once(Exposure.USED, reader.scope.session):
                 after = after_exposure(after, Exposure.USED, now).strength
         credit = Credit(
             memory_id=memory.id,

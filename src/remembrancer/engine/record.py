@@ -168,12 +168,16 @@ async def remember_many(
 
 def _of_its_own(draft: MemoryDraft) -> MemoryDraft:
     """The draft without what a recall inserted into its text. Raises InvalidInput if it has nothing else."""
-    text = without_recalled(draft.text)
-    if text == draft.text:
-        return draft
-    if not text:
-        raise InvalidInput("text", draft.text, "a text of its own: this one only repeats recalled memories")
-    return replace(draft, text=text)
+    text = own_text(draft.text)
+    return draft if text == draft.text else replace(draft, text=text)
+
+
+def own_text(text: str) -> str:
+    """The text without what a recall inserted. Raises InvalidInput if it has nothing else."""
+    own = without_recalled(text)
+    if text and not own:
+        raise InvalidInput("text", text, "a text of its own: this one only repeats recalled memories")
+    return own
 
 
 async def on_topic(ctx: Context, scope: Scope, topic_key: str) -> Memory:
@@ -278,7 +282,7 @@ async def _once(
         except Conflict:
             continue
         reader = Reader(scope)
-        await reinforce.mark(ctx, reader, {known.id: None}, counted, session=scope.session)
+        await reinforce.mark(ctx, reader, {known.id: None}, counted)
         return await inspect.get(ctx, reader, known.id), True
     raise Conflict(f"{TOPIC_ATTEMPTS} other writers changed the memory of this text meanwhile; try again")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.scope import Reader
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Feedback, Strength
 from remembrancer.engine.context import Context
 from remembrancer.policies.forgetting.reinforcement import after_exposure, after_feedback
@@ -33,18 +34,17 @@ async def mark(
     exposure: Exposure,
     *,
     query: str = "",
-    session: str | None = None,
 ) -> Mapping[UUID, Strength]:
     """Count and log one exposure of each memory, with the similarity it was found with, if known.
 
-    `query`: the question, if known. `session`: the session that asked; a review judges the exposure by what is said
-    in it afterwards, and a preset that counts per session counts it when the session has ended. Raises NotFound if a
-    memory is missing; nothing is written then.
+    `query`: the question, if known. The reader's session, if it has one, asked: a review judges the exposure by what is
+    said in it afterwards, and a preset that counts per session counts it when the session has ended. Raises NotFound if
+    a memory is missing; nothing is written then.
     """
     now = ctx.clock()
-    at_once = ctx.preset.dynamics.counts_at_once(exposure, session)
+    at_once = ctx.preset.dynamics.counts_at_once(exposure, reader.scope.session)
     exposed = [
-        Exposed(memory_id, exposure, now, similarity, query[:MAX_QUERY_CHARS], session)
+        exposed_by(reader.scope, memory_id, exposure, now, query, similarity)
         for memory_id, similarity in similarities.items()
     ]
     return await ctx.store.adjust(
@@ -53,4 +53,21 @@ async def mark(
         lambda strength: after_exposure(strength, exposure, now) if at_once else Adjustment(strength),
         at=now,
         exposed=exposed,
+    )
+
+
+def exposed_by(
+    scope: Scope, memory_id: UUID, exposure: Exposure, at: datetime, query: str, similarity: float | None = None
+) -> Exposed:
+    """The entry of the exposure log for a use by this scope."""
+    return Exposed(
+        memory_id,
+        exposure,
+        at,
+        similarity,
+        query[:MAX_QUERY_CHARS],
+        session=scope.session,
+        project=scope.project,
+        crew=scope.crew,
+        agent=scope.agent,
     )

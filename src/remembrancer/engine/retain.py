@@ -49,7 +49,7 @@ class DueRows:
     held: int
 
 
-async def add_rule(ctx: Context, caller: Caller, *, after: timedelta, **parts: Unpack[RowParts]) -> RetentionRule:
+async def add_rule(ctx: Context, caller: Caller, *, after: timedelta, **parts: Any) -> RetentionRule:
     """Store a rule for the caller's workspace. Raises InvalidInput."""
     now = ctx.clock()
     rule = RetentionRule(id=ctx.new_id(now), after=after, by=caller.name, created_at=now, **parts)
@@ -57,7 +57,7 @@ async def add_rule(ctx: Context, caller: Caller, *, after: timedelta, **parts: U
     return rule
 
 
-async def place_hold(ctx: Context, caller: Caller, *, reason: str, **parts: Unpack[RowParts]) -> LegalHold:
+async def place_hold(ctx: Context, caller: Caller, *, reason: str, **parts: Any) -> LegalHold:
     """Place a hold on rows of the caller's workspace. Raises InvalidInput."""
     now = ctx.clock()
     hold = LegalHold(id=ctx.new_id(now), reason=reason, by=caller.name, placed_at=now, **parts)

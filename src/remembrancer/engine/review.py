@@ -70,8 +70,9 @@ class _Tally:
         return ReviewReport(reviews=self.reviews, failed=self.failed, left=self.left, reason=reason)
 
 
-async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewReport:
+async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT, reader: Reader | None = None) -> ReviewReport:
     """Rate up to `limit` memories of the workspace whose evidence is due, and update their strength by FSRS-6.
+    `reader`: only memories that it may see.
 
     Exposures in one session are rated together, by what was said from the first one on: one question, one commit.
     Memories with restricted visibility are asked about separately. A memory without a valid rating is retried alone,
@@ -83,7 +84,7 @@ async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewRep
     if ctx.llm is None:
         return ReviewReport(reason=ctx.without_llm)
     tally = _Tally()
-    cases = await _due(ctx, scope, policy, limit, tally)
+    cases = await _due(ctx, scope, policy, limit, tally, reader)
     unasked = len(cases)
     for (session, _), several in _apart(cases).items():
         async for group in _groups(ctx, scope, policy, session, several):
@@ -97,7 +98,9 @@ async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewRep
     return tally.report()
 
 
-async def _due(ctx: Context, scope: Scope, policy: Reviewing, limit: int, tally: _Tally) -> list[_Case]:
+async def _due(
+    ctx: Context, scope: Scope, policy: Reviewing, limit: int, tally: _Tally, reader: Reader | None
+) -> list[_Case]:
     """The cases that are due, by the time of their first exposure. Cases that are not due do not block later ones."""
     now = ctx.clock()
     deferrals = {deferral.item: deferral.retry_at for deferral in await ctx.store.deferrals(scope, JOB)}
@@ -108,6 +111,9 @@ async def _due(ctx: Context, scope: Scope, policy: Reviewing, limit: int, tally:
         found = await ctx.store.unreviewed(scope, policy.counted, limit=asked_for)
         fresh = [evidence for evidence in found if evidence.memory_id not in seen]
         seen.update(evidence.memory_id for evidence in fresh)
+        if reader is not None:
+            visible = await ctx.store.get(reader, [evidence.memory_id for evidence in fresh])
+            fresh = [evidence for evidence in fresh if evidence.memory_id in visible]
         tried = [evidence for evidence in fresh if deferrals.get(str(evidence.memory_id), now) <= now]
         tally.left += len(fresh) - len(tried)
         memories = await _memories(ctx, scope, tried)

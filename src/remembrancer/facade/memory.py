@@ -494,9 +494,7 @@ class AsyncRemembrancer(View):
                 similarities.setdefault(await self._identified("memories", one), None)
         chosen = validation.choice("exposure", exposure, Exposure)
         asked = query or (memories.query if isinstance(memories, Recall) else "")
-        await engine.reinforce.mark(
-            self._ctx, self._reader(), similarities, chosen, query=asked, session=self.scope.session
-        )
+        await engine.reinforce.mark(self._ctx, self._reader(), similarities, chosen, query=asked)
 
     async def link(
         self,
@@ -742,7 +740,7 @@ class AsyncRemembrancer(View):
         if named is None:
             raise InvalidInput("session", None, "the name of a session, here or in the scope")
         self._caller.as_other(session=named)
-        return self._indexed(await engine.end_session.end_session(self._ctx, self.scope, named))
+        return self._indexed(await engine.end_session.end_session(self._ctx, self._widest_reader(), named))
 
     async def sleep(self, dry_run: bool = False) -> SleepReport:
         """Consolidate working memory older than half its time to live: summaries by source and session become episodic

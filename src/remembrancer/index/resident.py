@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -86,8 +86,11 @@ class _Loaded:
     def entry(self, key: _Key) -> _Entry:
         """The entry of a key, as the most recently used one."""
         with self._lock:
-            entry = self._entries.setdefault(key, _Entry())
-            self._entries.move_to_end(key)
+            entry = self._entries.get(key)
+            if entry is None:
+                entry = self._entries[key] = _Entry()
+            elif len(self._entries) > 1:
+                self._entries.move_to_end(key)
             return entry
 
     def entries(self) -> list[tuple[_Key, _Entry]]:
@@ -105,6 +108,11 @@ class _Loaded:
     def clear(self) -> None:
         with self._lock:
             self._entries.clear()
+
+
+@lru_cache(maxsize=1_024)
+def _whole(workspace: str) -> Scope:
+    return Scope(workspace=workspace)
 
 
 class ResidentIndex:
@@ -210,7 +218,7 @@ class ResidentIndex:
         """The index of a workspace, updated to the feed's state or a later one, with its lock held. Raises
         UnreadableRow.
         """
-        whole = Scope(workspace=scope.workspace)
+        whole = _whole(scope.workspace)
         loaded = self._now if feed.at is None else self._past
         entry = loaded.entry((whole, model, feed.at))
         with entry.lock:

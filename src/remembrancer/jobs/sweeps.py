@@ -15,6 +15,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.erase import purge
 from remembrancer.engine.extract import ExtractReport, extract_deferred
 from remembrancer.engine.facts import FactsReport, draw_facts
+from remembrancer.engine.flag import flag_older
 from remembrancer.engine.health import take_snapshots
 from remembrancer.engine.promote import PromotionReport, promote_recurring
 from remembrancer.engine.retain import RetentionReport, retain
@@ -169,6 +170,7 @@ class Sweeper:
             case Job.HEALTH:
                 # Once a day is enough: a purge may rewrite the whole file, and other processes may block it for long.
                 await purge(ctx, scope, at=ctx.clock())
+                await flag_older(ctx, scope)
                 taken = await take_snapshots(ctx, scope, force=force)
                 return HealthReport(taken=taken, reason="" if taken else "taken today already")
             case _:

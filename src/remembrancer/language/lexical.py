@@ -105,11 +105,11 @@ def analyse(text: str) -> Analysis:
     ('payment-worker', 'payment', 'worker', 'crash')
     """
     if text.isascii():
-        return _of(list(map(_between_blanks, text.split())))
+        return _of(text.split())
     tokens: list[str] = []
     terms: list[str] = []
     for spaced, run in _parts(text):
-        analysed = _of(list(map(_between_blanks, spaced.split())))
+        analysed = _of(spaced.split())
         tokens += analysed.tokens
         terms += analysed.terms
         if run:
@@ -294,23 +294,26 @@ def _is_short_gram(term: str) -> bool:
     return len(term) == 1 or bool(_SIGN.match(term))
 
 
-def _of(parts: Sequence[Analysis]) -> Analysis:
-    """The analysis of a text from those of its parts, which are between blanks."""
+def _of(parts: Sequence[str]) -> Analysis:
+    """The analysis of a text from its parts between blanks."""
+    # A long part (a data URL, minified code) does not recur; it must not fill the cache.
+    return _joined([_kept(part) if len(part) <= _RECURS else _kept.__wrapped__(part) for part in parts])
+
+
+def _joined(parts: Sequence[Analysis]) -> Analysis:
     return Analysis(
         tuple(chain.from_iterable([part.tokens for part in parts])),
         tuple(chain.from_iterable([part.terms for part in parts])),
     )
 
 
-def _between_blanks(text: str) -> Analysis:
-    # A long token (a data URL, minified code) does not recur; it must not fill the cache.
-    return _kept(text) if len(text) <= 2 * MAX_TERM_CHARS else _kept.__wrapped__(text)
+_RECURS: Final = 2 * MAX_TERM_CHARS
 
 
 @lru_cache(maxsize=65_536)
 def _kept(text: str) -> Analysis:
     """The analysis of a text without blanks, such as `payment-worker.`"""
-    return _of([_analysed(joined) for joined in _JOINED.findall(text)])
+    return _joined([_analysed(joined) for joined in _JOINED.findall(text)])
 
 
 def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:

@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from uuid import UUID
 
@@ -321,6 +322,7 @@ class ReadView(ChangeFeed, Protocol):
     def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]: ...
 
 
+@lru_cache(maxsize=16_384)  # the words of a language recur
 def term_hash(term: str) -> int:
     """A 32-bit hash (CRC-32) of a term. The chance that two given terms have the same one is 1 in 4 billion."""
     return zlib.crc32(term.encode("utf-8"))

@@ -35,13 +35,14 @@ class PrecedingTurn:
 
 @dataclass(frozen=True, slots=True)
 class PendingCue:
-    """A cue without a vector of some model. `ref` identifies it within its store.
+    """A cue without a vector of some model. `ref` identifies it within its store; `owner`: the scope of its memory.
 
     `speaker`: the name of the speaker, if the cue is a turn. `before`: the preceding turns, oldest first.
     """
 
     ref: int
     memory_id: UUID
+    owner: Scope
     text: str
     heading: str = ""
     speaker: str = ""

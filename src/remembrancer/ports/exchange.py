@@ -668,7 +668,7 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
             _AT,
             _Field("similarity", _optional(_number(-_LARGEST_COSINE, _LARGEST_COSINE))),
             _Field("query", _any_text, missing=""),
-            _Field("session", validation.optional_name),
+            *_fields("session project crew agent", validation.optional_name),
         ),
     ),
     _Shape(

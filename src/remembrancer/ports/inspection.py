@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of rows that the reader may see, and the size of the store in bytes (0 without files)."""
+    """Counts of rows that the reader may see. `bytes`: the length of the texts of these events and memories in UTF-8.
+    The size of the files would tell of rows that the reader may not see.
+    """
 
     events: int
     memories: Mapping[str, int]

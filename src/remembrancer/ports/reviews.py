@@ -20,8 +20,10 @@ class Reviews(Protocol):
         """
         ...
 
-    async def exposed_in(self, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
-        """The memories of the workspace with exposures of that kind in sessions of that name, by id."""
+    async def exposed_in(self, stream: Scope, exposure: Exposure) -> tuple[UUID, ...]:
+        """The memories with exposures of that kind in the session of `stream`, by id. Sessions of the same name with
+        another project, crew or agent are others.
+        """
         ...
 
     async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:

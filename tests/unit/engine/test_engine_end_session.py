@@ -12,8 +12,8 @@ import pytest
 from contexts import STORES, a_context, over, say
 
 from remembrancer.domain.memory import Status
-from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Exposure
+from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
 from remembrancer.engine.end_session import EndReport, end_session, reinforce_session
@@ -33,7 +33,6 @@ from remembrancer.testing.scripted_model import Scripted, ScriptedModel
 T = TypeVar("T")
 HOUR: Final = timedelta(hours=1)
 TEA, RENT = a_memory("Ana drinks green tea"), a_memory("The rent is due on Fridays")
-BOB: Final = Scope(workspace="acme", agent="bob", session="monday")
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,11 @@ class Life:
 
     async def retrieved(self, *ids: UUID, session: str | None = "monday") -> None:
         self.clock.advance(HOUR)
-        await mark(self.ctx, Reader(SCOPE), dict.fromkeys(ids), Exposure.RETRIEVED, session=session)
+        await mark(self.ctx, Reader(SCOPE.narrowed(session=session)), dict.fromkeys(ids), Exposure.RETRIEVED)
 
     async def end(self, session: str = "monday") -> EndReport:
         self.clock.advance(HOUR)
-        return await end_session(self.ctx, SCOPE, session)
+        return await end_session(self.ctx, Reader(SCOPE), session)
 
     async def counts(self) -> tuple[int, int]:
         found = await self.ctx.store.get(Reader(SCOPE), [TEA.id, RENT.id])
@@ -135,6 +134,35 @@ def test_each_session_counts_for_itself(make: Callable[[], Store]) -> None:
     assert life(make, steps) == (2, 0)
 
 
+@pytest.mark.parametrize("part", ["project", "crew", "agent"])
+def test_sessions_of_one_name_and_other_owners_count_apart(make: Callable[[], Store], part: str) -> None:
+    theirs = Reader(SCOPE.narrowed(**{part: "another"}))
+
+    async def steps(one: Life) -> list[tuple[UUID, ...]]:
+        await one.retrieved(TEA.id)
+        one.clock.advance(HOUR)
+        await mark(one.ctx, theirs, {TEA.id: None, RENT.id: None}, Exposure.RETRIEVED)
+        ended = [await reinforce_session(one.ctx, reader) for reader in (Reader(SCOPE), theirs, Reader(SCOPE), theirs)]
+        return [report.reinforced for report in ended]
+
+    assert life(make, steps) == [(TEA.id,), tuple(sorted((TEA.id, RENT.id))), (), ()]
+
+
+def test_a_memory_hidden_since_its_retrieval_is_neither_counted_nor_named(make: Callable[[], Store]) -> None:
+    bob = replace(a_memory("Bob pays the rent", scope=SCOPE.narrowed(agent="bob")), visibility=Visibility.OWN)
+
+    async def steps(one: Life) -> tuple[UUID, ...]:
+        await one.ctx.store.insert(bob.scope, indexed(bob))
+        exposed = Exposed(
+            bob.id, Exposure.RETRIEVED, NOW, session="monday", project=None, crew=SCOPE.crew, agent=SCOPE.agent
+        )
+        await one.ctx.store.adjust(Reader(bob.scope), [], Adjustment, at=NOW, exposed=[exposed])
+        await one.retrieved(TEA.id)
+        return (await one.end()).reinforced.reinforced
+
+    assert life(make, steps) == (TEA.id,)
+
+
 def test_a_retrieval_outside_any_session_counts_at_once(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> tuple[int, int]:
         await one.retrieved(TEA.id, session=None)
@@ -146,7 +174,7 @@ def test_a_retrieval_outside_any_session_counts_at_once(make: Callable[[], Store
 
 def test_being_shown_in_a_session_counts_at_once_and_reinforces_nothing(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> tuple[int, int]:
-        await mark(one.ctx, Reader(SCOPE), {TEA.id: None}, Exposure.SHOWN, session="monday")
+        await mark(one.ctx, Reader(SCOPE), {TEA.id: None}, Exposure.SHOWN)
         await one.end()
         usage = (await one.ctx.store.get(Reader(SCOPE), [TEA.id]))[TEA.id].strength.usage
         return usage.shown, usage.retrieved
@@ -184,7 +212,7 @@ def test_other_presets_count_each_exposure_when_it_is_logged(make: Callable[[], 
         other = replace(one, ctx=replace(one.ctx, preset=PRESETS[name]))
         await other.retrieved(TEA.id)
         await other.retrieved(TEA.id)
-        report = await reinforce_session(other.ctx, SCOPE, "monday")
+        report = await reinforce_session(other.ctx, Reader(SCOPE))
         return await other.counts(), report.reason
 
     assert life(make, steps) == ((2, 0), f"preset {name} counts each exposure when it is logged")
@@ -192,14 +220,13 @@ def test_other_presets_count_each_exposure_when_it_is_logged(make: Callable[[], 
 
 def test_wherever_the_store_fails_use_is_counted_once(make: Callable[[], Store]) -> None:
     async def attempt(faults: Faults, store: Store) -> tuple[int, int]:
-        """Another agent ends a session of that name after the failure: exposures know their session by name alone."""
         await store.insert(SCOPE, indexed(TEA))
         await store.insert(SCOPE, indexed(RENT))
         one = Life(a_context(store, TEAPARTY), FixedClock())
         await one.retrieved(TEA.id)
         with contextlib.suppress(StoreUnavailable):
-            await reinforce_session(replace(one.ctx, store=faults.around(store)), SCOPE, "monday")
-        await reinforce_session(one.ctx, BOB, "monday")
+            await reinforce_session(replace(one.ctx, store=faults.around(store)), Reader(SCOPE))
+        await reinforce_session(one.ctx, Reader(SCOPE))
         return await one.counts()
 
     for faults in every_fault():
@@ -229,7 +256,7 @@ def test_a_session_that_ends_teaches(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> int:
         await say(one.ctx.store, "You should have asked me first.")
         ctx = replace(one.ctx, llm=ScriptedModel(lambda _: answer))
-        return len((await end_session(ctx, SCOPE, "monday")).extracted.learned)
+        return len((await end_session(ctx, Reader(SCOPE), "monday")).extracted.learned)
 
     assert life(make, steps) == 10
 
@@ -242,7 +269,7 @@ def test_learnings_missed_by_a_killed_process_are_extracted_by_the_next_sweep(ma
         await one.retrieved(TEA.id)
         await say(one.ctx.store, "You should have asked me first.")
         with contextlib.suppress(KeyboardInterrupt):
-            await end_session(replace(one.ctx, llm=ScriptedModel(killed)), SCOPE, "monday")
+            await end_session(replace(one.ctx, llm=ScriptedModel(killed)), Reader(SCOPE), "monday")
         one.clock.advance(HOUR)
         sound = replace(one.ctx, llm=ScriptedModel(lambda _: {"learnings": []}))
         [made_up] = await extract_deferred(sound, Scope(workspace=SCOPE.workspace))
@@ -255,8 +282,8 @@ def test_the_rest_of_its_stream_becomes_an_episode(make: Callable[[], Store]) ->
     async def steps(one: Life) -> tuple[int, int]:
         await say(one.ctx.store, "Which tea shall we buy?", "Green tea, as ever.")
         ctx = replace(one.ctx, preset=DEFAULT)
-        report = await end_session(ctx, SCOPE, "monday")
-        again = await end_session(ctx, SCOPE, "monday")
+        report = await end_session(ctx, Reader(SCOPE), "monday")
+        again = await end_session(ctx, Reader(SCOPE), "monday")
         assert report.segmented is not None
         assert again.segmented is not None
         return len(report.segmented.episodes), len(again.segmented.episodes)

@@ -293,7 +293,7 @@ def test_memories_recalled_in_the_session_are_not_learned_as_new(make: Callable[
 
     async def steps(life: Session) -> ExtractReport:
         await life.ctx.store.insert(STREAM, indexed(known))
-        await mark(life.ctx, Reader(STREAM), {known.id: None}, Exposure.RETRIEVED, session="monday")
+        await mark(life.ctx, Reader(STREAM), {known.id: None}, Exposure.RETRIEVED)
         return await life.extract()
 
     report = session(make, in_scope(ExtractionScope.TEAM, answer=lesson()), steps)

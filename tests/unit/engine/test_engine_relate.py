@@ -123,6 +123,27 @@ def test_a_private_memory_takes_no_edge_from_a_public_one(rem: Remembrancer, tog
     assert edges(ben, launch) == {shared: pytest.approx(np.cos(0.02), abs=0.01)}
 
 
+@pytest.mark.parametrize("mine", [{"agent": "ana"}, {"agent": None}, {"agent": None, "project": "checkout"}], ids=str)
+@pytest.mark.parametrize("together", [True, False])
+def test_rows_of_others_take_no_neighbour_s_place(
+    rem: Remembrancer, mine: dict[str, str | None], together: bool
+) -> None:
+    own, others = rem.scoped(**mine), rem.scoped(agent="ben", project="refunds")
+    first = own.remember("release").id
+    for number in range(40):
+        others.remember(f"rollout {number}")
+    if not together:
+        rem.jobs.index_now()
+    (launch,) = kept(own, "launch")
+    assert edges(own, launch) == {first: pytest.approx(np.cos(0.32), abs=0.01)}
+
+
+def test_memories_of_nobody_are_neighbours_of_an_agent_s(rem: Remembrancer) -> None:
+    (shared,) = kept(rem.scoped(agent=None), "rollout")
+    (launch,) = kept(rem, "launch")
+    assert set(edges(rem, launch)) == {shared}
+
+
 def test_a_walk_leads_to_nothing_that_is_no_longer_valid(rem: Remembrancer) -> None:
     deploy, release = kept(rem, "deploy", "release")
     rem.invalidate(release)

@@ -63,8 +63,8 @@ class Sweep:
         """At a time after all began."""
         self.clock.now = NOW + after
         found = {memory.id: 0.5 for memory in memories}
-        reader = Reader(memories[0].scope)
-        await mark(self.ctx, reader, found, Exposure.RETRIEVED, query=query, session=session)
+        reader = Reader(memories[0].scope.narrowed(session=session))
+        await mark(self.ctx, reader, found, Exposure.RETRIEVED, query=query)
 
     async def say(self, *texts: str, after: timedelta, scope: Scope = SCOPE) -> None:
         self.clock.now = NOW + after

@@ -194,7 +194,7 @@ class TestBacklog:
     def test_a_retrieved_memory_is_pending_for_review(self, make: Callable[[], Store]) -> None:
         async def looked_up(ctx: Context, __: FixedClock) -> None:
             memory, _ = await remember(ctx, SCOPE, MemoryDraft(text="Ana drinks tea"))
-            await mark(ctx, Reader(SCOPE), {memory.id: 0.5}, Exposure.RETRIEVED, query="what?", session="monday")
+            await mark(ctx, Reader(SCOPE), {memory.id: 0.5}, Exposure.RETRIEVED, query="what?")
 
         assert stands(make, Job.REVIEW, looked_up, preset=PLASTMEM).backlog == 1
 

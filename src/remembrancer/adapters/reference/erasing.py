@@ -22,6 +22,7 @@ from remembrancer.domain.outcome import Credit
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, ReplyNotStored
 from remembrancer.domain.scope import Scope
+from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, NotFound
 
 K = TypeVar("K")
@@ -92,13 +93,14 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
             rows.claims[key] = Held(held.claim, ReplyNotStored(held.answered.status, erased=True))
     choice = receipt.asked
 
-    def was_asked_in(one: KeptRecall | Credit) -> bool:
-        parts = choice.parts
-        within = bool(parts) and all(getattr(one.scope, part, None) == value for part, value in parts.items())
+    def was_asked_in(one: KeptRecall | Credit | Exposed) -> bool:
+        parts, asked_by = choice.parts, one if isinstance(one, Exposed) else one.scope
+        within = bool(parts) and all(getattr(asked_by, part, None) == value for part, value in parts.items())
         return within and (choice.before is None or one.at < choice.before)
 
     _drop(rows.recalls, was_asked_in, counts, "kept_recalls")
     _drop(rows.credits, was_asked_in, counts, "credits")
+    _drop(rows.exposures, was_asked_in, counts, "exposures")
     words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
     counts["quotations"] += _redact(rows, erasure.quoter(texts, words.__contains__, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")

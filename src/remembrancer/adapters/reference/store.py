@@ -223,9 +223,11 @@ class ReferenceStore:
         ]
         return tuple(sorted(kept, key=place)[:limit])
 
-    async def exposed_in(self, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
-        exposed = self.rows_of(scope).exposures.values()
-        return tuple(sorted({one.memory_id for one in exposed if one.session == session and one.exposure is exposure}))
+    async def exposed_in(self, stream: Scope, exposure: Exposure) -> tuple[UUID, ...]:
+        if stream.session is None:
+            return ()
+        exposed = self.rows_of(stream).exposures.values()
+        return tuple(sorted({one.memory_id for one in exposed if one.is_of(stream) and one.exposure is exposure}))
 
     async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
         rows = self.rows_of(reader.scope)
@@ -310,8 +312,7 @@ class ReferenceStore:
         due.sort(key=lambda ref: (failed[ref].count if ref in failed else 0, ref))
         cues = {ref: rows.cues[ref].cue for ref in due[:limit]}
         return tuple(
-            PendingCue(ref, cue.memory_id, cue.text, cue.heading, *_spoken(rows, cue, before))
-            for ref, cue in cues.items()
+            PendingCue(ref, cue.memory_id, *_shown(rows, cue), *_spoken(rows, cue, before)) for ref, cue in cues.items()
         )
 
     async def pending_of(
@@ -319,7 +320,7 @@ class ReferenceStore:
     ) -> tuple[PendingCue, ...]:
         rows = self.rows_of(scope)
         return tuple(
-            PendingCue(ref, memory_id, indexed.cue.text, indexed.cue.heading, *_spoken(rows, indexed.cue, before))
+            PendingCue(ref, memory_id, *_shown(rows, indexed.cue), *_spoken(rows, indexed.cue, before))
             for ref, indexed in rows.cues_of(memory_id)
             if is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
         )
@@ -474,7 +475,7 @@ class ReferenceStore:
             relations=len(rows.visible_relations(reader)),
             oldest=min((memory.occurred_from for memory in memories), default=None),
             newest=max((memory.occurred_to for memory in memories), default=None),
-            bytes=0,
+            bytes=sum(len(row.text.encode()) for row in (*events, *memories)),
         )
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
@@ -537,6 +538,11 @@ class ReferenceStore:
 
 def _scope(owner: object) -> Scope:
     return owner.scope if isinstance(owner, Reader) else cast("Scope", owner)
+
+
+def _shown(rows: Rows, cue: Cue) -> tuple[Scope, str, str]:
+    """The owner, text and heading of a cue that is embedded."""
+    return rows.memories[cue.memory_id].scope, cue.text, cue.heading
 
 
 def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[PrecedingTurn, ...]]:

@@ -12,8 +12,8 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -37,10 +37,14 @@ READERS: Final = 2
 @dataclass(slots=True)
 class _Write:
     work: Callable[[Connection], Any]
-    result: Future[Any]
+    result: asyncio.Future[Any]
     workspace: str
     alone: bool = False
     """Work that runs outside group commit."""
+
+
+_Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
+"""A caller with the value for it, or the failure."""
 
 
 class _Read(Protocol):
@@ -85,7 +89,7 @@ class Database:
         Writes of one workspace run one after another, in all processes; those of others may run at the same time, if
         the database supports it.
         """
-        return await asyncio.wrap_future(self._submit(work, workspace))
+        return await self._submit(work, workspace)
 
     async def alone(
         self, work: Callable[[Connection], T], *, workspace: str = "", patience_s: float = LOCK_TIMEOUT_S
@@ -101,7 +105,7 @@ class Database:
             finally:
                 connection.wait_for_locks(LOCK_TIMEOUT_S)
 
-        return await asyncio.wrap_future(self._submit(impatient, workspace, alone=True))
+        return await self._submit(impatient, workspace, alone=True)
 
     async def read(self, work: Callable[[Connection], T], *, workspace: str = "", longer: bool = False) -> T:
         """Run `work` in a read transaction: all its statements see one snapshot.
@@ -112,9 +116,21 @@ class Database:
         threads = self._longer if longer else self._readers
         if threads is None:
             return await self.write(work, workspace=workspace)
+        result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        def answer() -> None:
+            if result.cancelled():
+                return
+            try:
+                value = self._read(work, workspace)
+            except BaseException as error:  # noqa: BLE001  its caller gets it
+                _answer([(result, None, error)])
+            else:
+                _answer([(result, value, None)])
+
         with self._entrance():
-            result = threads.submit(self._read, work, workspace)
-        return await asyncio.wrap_future(result)
+            threads.submit(answer)
+        return await result
 
     @asynccontextmanager
     async def snapshot(self, workspace: str = EVERY_WORKSPACE) -> AsyncGenerator[Snapshot]:
@@ -160,9 +176,9 @@ class Database:
                 connection.close()
             self._backend.close()
 
-    def _submit(self, work: Callable[[Connection], T], workspace: str, *, alone: bool = False) -> Future[T]:
+    def _submit(self, work: Callable[[Connection], T], workspace: str, *, alone: bool = False) -> asyncio.Future[T]:
         lane = self._lanes[crc32(workspace.encode()) % len(self._lanes)]
-        result: Future[T] = Future()
+        result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         with self._entrance():
             lane.put(_Write(work, result, workspace, alone))
         return result
@@ -258,7 +274,7 @@ class _Lane:
                     break
             open_for_more = group[-1] is not None
             # Skips writes whose caller was cancelled before they began.
-            writes = [write for write in group if write is not None and write.result.set_running_or_notify_cancel()]
+            writes = [write for write in group if write is not None and not write.result.cancelled()]
             for alone, several in groupby(writes, key=lambda write: write.alone):
                 if alone:
                     for write in several:
@@ -275,9 +291,9 @@ class _Lane:
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             with suppress(self._backend.failure):
                 _roll_back(self._writing)
-            write.result.set_exception(error)
+            _answer([(write.result, None, error)])
         else:
-            write.result.set_result(value)
+            _answer([(write.result, value, None)])
 
     def _commit(self, writes: list[_Write]) -> None:
         """Run the writes in one transaction. Each gets its result after the commit."""
@@ -298,14 +314,9 @@ class _Lane:
             # The whole transaction failed (no lock, disk full at commit): nothing of it was written.
             with suppress(self._backend.failure):  # if this also fails, the next transaction begins with a rollback
                 _roll_back(self._writing)
-            for write in writes:
-                write.result.set_exception(error)
+            _answer([(write.result, None, error) for write in writes])
             return
-        for write, value, failure in outcomes:
-            if failure is None:
-                write.result.set_result(value)
-            else:
-                write.result.set_exception(failure)
+        _answer([(write.result, value, failure) for write, value, failure in outcomes])
         if workspaces := sorted({write.workspace for write, _, failure in outcomes if failure is None}):
             with suppress(self._backend.failure):  # whoever waits for a notification also reads without one
                 self._backend.notify(self._writing, workspaces)
@@ -327,6 +338,26 @@ class _Lane:
         with self._backend.translated():
             self._writing.within(write.workspace)
             return write.work(self._writing)
+
+
+def _answer(outcomes: Sequence[_Outcome]) -> None:
+    """Give each caller its outcome: each event loop is woken once for all of its callers."""
+    callers: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
+    for outcome in outcomes:
+        callers.setdefault(outcome[0].get_loop(), []).append(outcome)
+    for loop, several in callers.items():
+        with suppress(RuntimeError):  # a closed loop: nobody waits any more
+            loop.call_soon_threadsafe(_settle, several)
+
+
+def _settle(outcomes: Sequence[_Outcome]) -> None:
+    for caller, value, failure in outcomes:
+        if caller.cancelled():
+            continue
+        if failure is None:
+            caller.set_result(value)
+        else:
+            caller.set_exception(failure)
 
 
 def _roll_back(connection: Connection) -> None:

@@ -152,8 +152,8 @@ class Dialect(Protocol):
         """Give the table's next row a number above this one, which no row of the table exceeds."""
         ...
 
-    def size(self, connection: Connection) -> int:
-        """The size of the whole database, in bytes."""
+    def octets(self, column: str) -> str:
+        """An expression: the length of a text in bytes of UTF-8."""
         ...
 
 

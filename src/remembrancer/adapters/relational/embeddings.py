@@ -14,6 +14,7 @@ from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.domain.instants import micros, moment
+from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.domain.vector_space import SpaceRole
 from remembrancer.errors import EmbedderMismatch
@@ -26,14 +27,16 @@ if TYPE_CHECKING:
 
     from remembrancer.adapters.relational.connection import Binding, Connection
     from remembrancer.domain.relation import Relation
-    from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.domain.scope import Reader
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
 _GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
 
+_PARTS: Final = ("project", "crew", "agent", "session")
 _PENDING: Final = (
-    "c.n, m.id, c.text, c.heading, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
+    "c.n, m.id, m.project, m.crew, m.agent, m.session, c.text, c.heading,"
+    " e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
     " CASE WHEN e.role IN ('user', 'assistant') THEN coalesce(e.actor, '') ELSE '' END"
 )
 
@@ -117,12 +120,15 @@ def _pending(
         PendingCue(
             number,
             UUID(bytes=memory),
+            Scope(workspace=scope.workspace, **{part: name or None for part, name in zip(_PARTS, owner, strict=True)}),
             text,
             heading,
             speaker or "",
             _said_before(connection, (scope.workspace, *stream), seq, at, before) if seq is not None and before else (),
         )
-        for number, memory, text, heading, *stream, seq, at, speaker in list(rows)
+        for (number, memory, *owner), (text, heading, *stream, seq, at, speaker) in (
+            (row[:6], row[6:]) for row in list(rows)
+        )
     )
 
 

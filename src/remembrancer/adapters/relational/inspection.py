@@ -25,11 +25,15 @@ RESTORE: Final = "restore a backup, or export what can be read and import it"
 def stats(connection: Connection, reader: Reader) -> Stats:
     events = seen_by(reader, "e", visibility=False)
     memories = seen_by(reader, "m", visibility=True)
-    count = connection.execute(f"SELECT count(*) FROM events e WHERE {events.sql}", events.bindings).get
+    octets = connection.dialect.octets
+    ((count, said),) = connection.execute(
+        f"SELECT count(*), coalesce(sum({octets('e.text')}), 0) FROM events e WHERE {events.sql}", events.bindings
+    )
     # One pass over the memories, without sorting them by status.
     statuses = ", ".join(f"count(*) FILTER (WHERE m.status = '{status}')" for status in Status)
-    ((*counts, oldest, newest),) = connection.execute(
-        f"SELECT {statuses}, min(m.occurred_from), max(m.occurred_to) FROM memories m WHERE {memories.sql}",
+    ((*counts, oldest, newest, remembered),) = connection.execute(
+        f"SELECT {statuses}, min(m.occurred_from), max(m.occurred_to), coalesce(sum({octets('m.text')}), 0)"
+        f" FROM memories m WHERE {memories.sql}",
         memories.bindings,
     )
     joined = f"FROM memories m JOIN cues c ON c.memory = m.n AND c.last IS NULL %s WHERE {memories.sql}"
@@ -62,7 +66,7 @@ def stats(connection: Connection, reader: Reader) -> Stats:
         relations=relations,
         oldest=span[0],
         newest=span[1],
-        bytes=connection.dialect.size(connection),
+        bytes=int(said + remembered),
     )
 
 

@@ -24,6 +24,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.journal import Appended, Entry, EventFilter, FoundEvent
+from remembrancer.values import copied
 
 _INSERTION: Final = insert_into("events", (*EVENTS.names, "position", "n"))
 _EPOCH: Final = date(1970, 1, 1)
@@ -232,7 +233,7 @@ def _in_order(connection: Connection, events: Sequence[Event]) -> list[Event]:
     placed: list[Event] = []
     for event in events:
         last[event.scope] += 1
-        placed.append(replace(event, seq=last[event.scope]))
+        placed.append(copied(event, Event, seq=last[event.scope]))
     return placed
 
 

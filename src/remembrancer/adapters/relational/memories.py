@@ -470,9 +470,9 @@ def _event_numbers(
     connection: Connection, workspace: str, writes: Sequence[MemoryWrite], known: Mapping[UUID, int]
 ) -> Mapping[UUID, int]:
     """The row numbers of the events that the memories and their cues refer to. Raises NotFound for an unknown event."""
-    named = dict.fromkeys(event for write in writes for event in write.event_ids)
-    named |= dict.fromkeys(indexed.cue.event_id for write in writes for indexed in write.cues)
-    missing = [event for event in named if event is not None and event not in known]
+    named = [event for write in writes for event in write.event_ids]
+    named += [event for write in writes for one in write.cues if (event := one.cue.event_id) is not None]
+    missing = list(dict.fromkeys(event for event in named if event not in known))
     if not missing:
         return known
     dialect = connection.dialect

@@ -55,15 +55,18 @@ def drop_recall(connection: Connection, reader: Reader, recall_id: UUID) -> bool
 
 
 def erase_asked_in(connection: Connection, table: str, scope: Scope, choice: ErasureSelection) -> int:
-    """Remove the kept answers or the credits that were asked for or reported in the scope that an erasure selects.
-    Returns how many.
+    """Remove the kept answers, the credits or the exposures that were asked for or reported in the scope that an
+    erasure selects. Returns how many.
 
     None, if it selects by anything else too, such as an actor: these rows have none.
     """
     if not choice.parts or not choice.parts.keys() <= set(SCOPE_PARTS):
         return 0
     where = Where()
-    where.add("workspace = ?", scope.workspace)
+    if table == "exposures":
+        where.add("memory IN (SELECT n FROM memories WHERE workspace = ?)", scope.workspace)
+    else:
+        where.add("workspace = ?", scope.workspace)
     for part, value in choice.parts.items():
         where.add(f"{part} = ?", value)
     if choice.before is not None:

@@ -115,7 +115,8 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, receipt: Eras
         (scope.workspace,),
     )
     counts["kept_recalls"] = erase_asked_in(connection, "kept_recalls", scope, receipt.asked)
-    counts["credits"] += erase_asked_in(connection, "credits", scope, receipt.asked)
+    for table in ("credits", "exposures"):
+        counts[table] += erase_asked_in(connection, table, scope, receipt.asked)
     counts["quotations"] = redact(connection, scope, texts, analyse)
     requests = connection.execute("SELECT count(*) FROM claims WHERE workspace = ?", (scope.workspace,)).get
     found = repeated(connection, scope, main_texts, analyse)

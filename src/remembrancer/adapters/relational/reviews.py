@@ -48,12 +48,16 @@ def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, *, limi
     return tuple(_evidence(connection, number, UUID(bytes=identifier), exposure) for number, identifier in waiting)
 
 
-def exposed_in(connection: Connection, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
+def exposed_in(connection: Connection, stream: Scope, exposure: Exposure) -> tuple[UUID, ...]:
     rows = connection.execute(
         "SELECT DISTINCT m.id FROM exposures x JOIN memories m ON m.n = x.memory"
         # The second condition lets the database use the index, which leaves out exposures without a session.
-        " WHERE x.session = ? AND x.session <> '' AND x.kind = ? AND m.workspace = ? ORDER BY m.id",
-        (session, exposure, scope.workspace),
+        " WHERE x.session = ? AND x.session <> '' AND x.kind = ? AND x.project = ? AND x.crew = ? AND x.agent = ?"
+        " AND m.workspace = ? ORDER BY m.id",
+        (
+            *(stream.session or "", exposure, stream.project or "", stream.crew or "", stream.agent or ""),
+            stream.workspace,
+        ),
     )
     return tuple(UUID(bytes=identifier) for (identifier,) in rows)
 

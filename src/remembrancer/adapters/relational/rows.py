@@ -166,7 +166,7 @@ EXPOSURES: Final = Columns[Exposed](
         Column("kind", one_of(Exposure), "exposure"),
         Column("at", TIME),
         *columns("similarity query"),
-        Column("session", NAME),
+        *columns("session project crew agent", NAME),
     ),
 )
 REVIEWS: Final = Columns[Review](

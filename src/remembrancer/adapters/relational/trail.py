@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from remembrancer.domain.audit import (
     SALT_BYTES,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _PARTS: Final = "project, crew, agent, session"
 _LAST: Final = "SELECT seq, hash FROM audit_trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1"
 _INSERTION: Final = "INSERT INTO audit_trail (workspace, seq, entry, hash) VALUES (?, ?, ?, ?)"
+_FROM: Final = "SELECT seq, hash FROM audit_trail WHERE workspace = ? AND seq >= ? LIMIT 2"
 
 
 MOST_KNOWN: Final = 1_000
@@ -36,26 +37,24 @@ MOST_KNOWN: Final = 1_000
 
 
 class Trails:
-    """Appends entries. Knows the pseudonyms of names that it wrote or read, as long as the chain ends where it left it:
-    each erasure adds an entry, so a name that was deleted since is not used again.
+    """Appends entries. Knows where it left each chain, and the pseudonyms of names that it wrote or read. Both hold as
+    long as the chain still ends there, which is read before each entry: an entry of another process, and a transaction
+    that was rolled back, end them. Each erasure adds an entry, so a name that was deleted since is not used again.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[bytes, dict[str, bytes]]] = {}
-        """By workspace: the last hash, and the pseudonyms as of it."""
+        self._known: dict[str, _End] = {}
+        """By workspace."""
 
     def add(self, connection: Connection, scope: Scope, act: Act, *, forgetting: Collection[str] = ()) -> None:
         """Append an entry, in the transaction of what it tells of. `forgetting`: names to delete, unless rows of the
         workspace still have them; the entry says which it deletes.
         """
         workspace = scope.workspace
-        seq, previous = connection.execute(_LAST, (workspace,)).fetchone() or (0, first_hash(workspace))
-        ended, known = self._known.get(workspace, (b"", {}))
-        if ended != previous or len(known) > MOST_KNOWN:
-            known = {}
+        seq, previous, known = self._end(connection, workspace)
         pseudonyms = {what: known.get(name) for what, name in act.names.items()}
         if None in pseudonyms.values():
-            known |= _pseudonyms(connection, workspace, act.names.values())
+            known = {**known, **_pseudonyms(connection, workspace, act.names.values())}
             pseudonyms = {what: known[name] for what, name in act.names.items()}
         blanked = _forget(connection, workspace, forgetting) if forgetting else ()
         entry = canonical(seq + 1, act, cast("dict[str, bytes]", pseudonyms), blanked)
@@ -63,7 +62,23 @@ class Trails:
         connection.execute(_INSERTION, (workspace, seq + 1, entry, digest))
         if len(self._known) > MOST_KNOWN:
             self._known.clear()
-        self._known[workspace] = digest, {} if forgetting else known
+        self._known[workspace] = _End(seq + 1, digest, {} if forgetting else known)
+
+    def _end(self, connection: Connection, workspace: str) -> _End:
+        """The end of the chain as it is stored."""
+        known = self._known.get(workspace)
+        if known is not None and [*connection.execute(_FROM, (workspace, known.seq))] == [known[:2]]:
+            return known if len(known.pseudonyms) <= MOST_KNOWN else known._replace(pseudonyms={})
+        seq, digest = connection.execute(_LAST, (workspace,)).fetchone() or (0, first_hash(workspace))
+        return _End(seq, digest, {})
+
+
+class _End(NamedTuple):
+    """The number and the hash of a chain's last entry, and pseudonyms of names as of it."""
+
+    seq: int
+    hash: bytes
+    pseudonyms: dict[str, bytes]
 
 
 def trail(connection: Connection, scope: Scope, *, after: int = 0, limit: int) -> tuple[ChainedEntry, ...]:

@@ -201,7 +201,7 @@ def _counts(stats: StatsOut) -> Renderables:
             ("too long", f"{stats.truncated:,} cues are longer than their model reads" if stats.truncated else ""),
             ("relations", f"{stats.relations:,}"),
             ("span", span),
-            ("size", size(stats.bytes)),
+            ("text", size(stats.bytes)),
         ]
     )
 

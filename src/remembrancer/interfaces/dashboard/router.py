@@ -19,6 +19,7 @@ from remembrancer.interfaces.dashboard.pages import (
     memory,
     overview,
     preferences,
+    retention,
     search,
     timeline,
 )
@@ -32,6 +33,7 @@ for page in (
     memories,
     editing,
     erasures,
+    retention,
     preferences,
     memory,
     graph,

@@ -43,6 +43,8 @@ _OF_PROXIES: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host",
 _BEARER: Final = HTTPBearer(
     auto_error=False, description="A key made by `remembrancer keys create`. Not needed if there are no keys."
 )
+_Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+"""The bearer token of a request, if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +145,7 @@ class Authenticator:
 Reauthenticate = Callable[[], Awaitable[Principal]]
 
 
-async def authenticate(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
-) -> Principal:
+async def authenticate(request: Request, credentials: _Credentials = None) -> Principal:
     """The principal of a request. It, or the refusal, is cached in the scope, so a request is authenticated once.
 
     It needs the headers only. Raises HTTPException 401 or 403, and StoreUnavailable.
@@ -162,13 +162,12 @@ Authenticated = Annotated[Principal, Depends(authenticate)]
 
 
 async def authenticate_request(request: Request) -> Principal:
-    """Like `authenticate`, for endpoints that are not FastAPI routes."""
-    return await authenticate(request, await _BEARER(request))
+    """Like `authenticate`, for endpoints that are not FastAPI routes, and where FastAPI has authenticated already."""
+    known = request.scope.get(AUTHENTICATION)
+    return known if isinstance(known, Principal) else await authenticate(request, await _BEARER(request))
 
 
-async def reauthenticate(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
-) -> Reauthenticate:
+async def reauthenticate(request: Request, credentials: _Credentials = None) -> Reauthenticate:
     """For streams: a function that authenticates the same request again. Calling it raises HTTPException 401 once the
     key is revoked or expired.
     """
@@ -179,7 +178,8 @@ async def reauthenticate(
 
 def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
     async def memory(
-        principal: Authenticated,
+        request: Request,
+        credentials: _Credentials,
         project: Annotated[Name | None, Query(description="The project within the workspace.")] = None,
         crew: Annotated[Name | None, Query(description="The crew within the project.")] = None,
         agent: Annotated[Name | None, Query(description="The agent that the memories belong to.")] = None,
@@ -189,6 +189,8 @@ def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
             Query(description="The role to read as, AGENT or LEAD. Any role but the server's needs an admin key."),
         ] = None,
     ) -> AsyncRemembrancer:
+        # Not a dependency on `authenticate`: FastAPI would go through what that depends on once more.
+        principal = await authenticate(request, credentials)
         return allowed(principal, needed, role, {"project": project, "crew": crew, "agent": agent, "session": session})
 
     return memory

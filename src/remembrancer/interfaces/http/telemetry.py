@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -54,6 +54,8 @@ class AppMetrics:
         )
         self.recall_seconds = duration("remembrancer_recall_seconds", "A whole recall.")
         self.stage_seconds = duration("remembrancer_recall_stage_seconds", "Each stage of a recall.", ("stage",))
+        # Each label is checked and looked up under a lock, which takes longer than counting.
+        self._seconds_of_stage = cache(self.stage_seconds.labels)
         told = "Number of hits per recall."
         self.hits = Histogram("remembrancer_recall_hits", told, buckets=_HITS, registry=registry)
         self.degraded = counter("remembrancer_recalls_degraded", "Recalls with a degraded part, by part.", ("part",))
@@ -69,7 +71,7 @@ class AppMetrics:
     def recalled(self, recall: Recall) -> None:
         """Count a recall and the duration of its stages."""
         for stage, took in recall.timings.items():
-            self.stage_seconds.labels(stage).observe(took.total_seconds())
+            self._seconds_of_stage(stage).observe(took.total_seconds())
         self.recall_seconds.observe(sum(took.total_seconds() for took in recall.timings.values()))
         self.hits.observe(len(recall))
         for without in recall.degraded:

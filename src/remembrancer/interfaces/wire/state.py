@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class StatsOut(Wire, Of["Stats"]):
-    """Counts of the rows that the caller sees. `memories` by status, `vectors` by model, `bytes`: the size of the
-    store.
+    """Counts of the rows that the caller sees. `memories` by status, `vectors` by model, `bytes`: the length of the
+    texts of these events and memories.
     """
 
     events: int

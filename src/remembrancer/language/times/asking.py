@@ -69,13 +69,17 @@ def tells_time(text: str) -> bool:
     if _CLOCK.search(text):
         return True
     lower = text.lower()
-    if any(phrase in lower for phrase in _WITHOUT_A_UNIT):
-        return True
+    for phrase in _WITHOUT_A_UNIT:  # each turn is searched: `any` of a generator takes three times as long
+        if phrase in lower:
+            return True
     line = Line(text, _SOME_DAY)
     if not line.may_tell():
         return False
-    may_last = [at for at, word in enumerate(line.words) if word in _MAY_LAST]
-    return any(_lasts_or_repeats(line, at) for at in may_last) or next(expressions(line), None) is not None
+    if not _MAY_LAST.isdisjoint(line.words):
+        may_last = [at for at, word in enumerate(line.words) if word in _MAY_LAST]
+        if any(_lasts_or_repeats(line, at) for at in may_last):
+            return True
+    return next(expressions(line), None) is not None
 
 
 def _lasts_or_repeats(line: Line, at: int) -> bool:

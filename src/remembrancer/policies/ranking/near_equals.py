@@ -20,6 +20,8 @@ ALIKE: Final = 2 / 3
 """The least Jaccard similarity of the words of two statements about one thing."""
 SHARED: Final = 2
 """The least number of words that two statements about one thing share."""
+COMPARABLE: Final = 0.8
+"""The least share of an untrusted text's score that a user's statement about the same has, to come before it."""
 NEARLY: Final = 0.5
 """The least Jaccard similarity of the words of two texts that say nearly the same."""
 
@@ -51,3 +53,8 @@ def is_newer_value(older: StatedValue, newer: StatedValue) -> bool:
 def nearly_equal(words: AbstractSet[str], other: AbstractSet[str]) -> bool:
     """Whether two texts with these words say nearly the same."""
     return jaccard(words, other) >= NEARLY
+
+
+def about_the_same(question: AbstractSet[str], text: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    """Whether two texts with these words share at least `SHARED` words of the question."""
+    return len(question & text & other) >= SHARED

@@ -13,6 +13,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status, Tier, holds
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.domain.validation import JsonValue
@@ -148,7 +149,7 @@ def of_entry(memory: Memory | None, learning: Learning, origin: FileOrigin, term
 def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, origin: FileOrigin, terms: Terms) -> Change:
     """The change from a memory to the text of a document's passage."""
     draft = MemoryDraft(
-        text=chunk.text,
+        text=without_recalled(chunk.text),
         title=chunk.title or None,
         kind=DOCUMENT,
         tier=Tier.SEMANTIC,

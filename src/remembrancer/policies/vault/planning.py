@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Visibility
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.learning.learnings import KINDS, learning_of_memory, moment_of
@@ -101,12 +102,16 @@ class VaultPlan:
 
 
 def chunks_of(file: VaultFile, vault: str) -> dict[UUID, Chunk]:
-    """The passages of a file's text without headers, by ids derived from path and text."""
+    """The passages of a file's text without headers, by ids derived from path and text. Those that only repeat recalled
+    memories are left out.
+    """
     if not file.entries and not file.findings and _WORKTREE in file.path.split("/"):
         return {}
     times: dict[str, int] = defaultdict(int)
     found: dict[UUID, Chunk] = {}
     for chunk in (chunk for span in file.prose for chunk in chunks(file.text, span)):
+        if not without_recalled(chunk.text):
+            continue
         times[chunk.text] += 1
         found[uuid5(_CHUNKS, f"{vault}\n{file.path}\n{times[chunk.text]}\n{chunk.text}")] = chunk
     return found

@@ -417,6 +417,18 @@ class ErasingContract(WorldSuite):
         rows = [row["query"] for row in await exported(store) if row["record"] == "exposure"]
         assert rows == ["and more?"]
 
+    async def test_the_questions_of_an_erased_agent_go(self, store: Store) -> None:
+        other = a_memory("something else")
+        await remember(store, other)
+        exposed = [
+            Exposed(other.id, Exposure.RETRIEVED, NOW, 0.5, "whose?", "friday", agent="bob"),
+            Exposed(other.id, Exposure.SHOWN, NOW, 0.5, "and more?", "friday", agent="ana"),
+        ]
+        await store.adjust(READER, [], Adjustment, at=NOW, exposed=exposed)
+        removed = await store.erase(SCOPE, Removal(), a_receipt(choice=ErasureSelection(agent="bob")))
+        rows = [row["query"] for row in await exported(store) if row["record"] == "exposure"]
+        assert (rows, removed.counts["exposures"]) == (["and more?"], 1)
+
     async def test_an_answer_to_a_request_is_no_longer_kept_and_its_key_is(self, world: Store) -> None:
         await erase(world, memories(OLD))
         assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == ReplyNotStored(200, erased=True)

@@ -503,7 +503,7 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],
         await store.crews(reader.scope),
         [await store.by_topic(reader.scope, "t1", topics) for topics in list(Level)[: Level.SESSION]],
-        replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
+        replace(stats, memories=_some(stats.memories), vectors=_some(stats.vectors)),
     )
 
 
@@ -543,7 +543,7 @@ async def _work_lists(store: Store, scope: Scope) -> object:
         [(await store.tail(stream), await store.stream_events(stream, after=1, limit=3)) for stream in streams],
         [await store.workspace_memories(scope, where, limit=3, unconsolidated=True) for where in WHERES],
         [await store.unreviewed(scope, kind, limit=3) for kind in Exposure],
-        await store.exposed_in(scope, "s1", Exposure.SHOWN),
+        await store.exposed_in(Scope(workspace=scope.workspace, session="s1"), Exposure.SHOWN),
         (await store.runs(scope), await store.deferrals(scope), await store.spending(scope)),
     )
 

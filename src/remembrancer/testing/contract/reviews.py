@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
+
+import pytest
 
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.review import Evidence, Rating
-from remembrancer.domain.scope import Reader
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, exported, holding, remember
@@ -17,6 +20,8 @@ from remembrancer.testing.contract.memories import LATER
 from remembrancer.testing.contract.world import a_review
 from remembrancer.testing.doubles import HIDDEN, MATE, NOW, NOWHERE, READER, SCOPE, a_memory
 
+WORKSPACE: Final = Scope(workspace=SCOPE.workspace)
+MONDAY: Final = WORKSPACE.narrowed(session="monday")
 ONE, TWO, THREE = (a_memory(text, memory_id=UUID(int=n)) for n, text in enumerate(("one", "two", "three"), start=1))
 
 
@@ -32,8 +37,18 @@ async def retrieve(
     *,
     session: str | None = None,
     kind: Exposure = Exposure.RETRIEVED,
+    owner: Scope = WORKSPACE,
 ) -> None:
-    exposed = Exposed(memory.id, kind, after(minutes), query=query, session=session)
+    exposed = Exposed(
+        memory.id,
+        kind,
+        after(minutes),
+        query=query,
+        session=session,
+        project=owner.project,
+        crew=owner.crew,
+        agent=owner.agent,
+    )
     await store.adjust(Reader(memory.scope), [], Adjustment, at=NOW, exposed=[exposed])
 
 
@@ -165,10 +180,20 @@ class ReviewContract(StoreSuite):
         for memory, minutes in ((TWO, 1), (ONE, 2), (TWO, 3)):
             await retrieve(store, memory, minutes, session="monday")
         await retrieve(store, THREE, 1, session="tuesday")
-        assert await store.exposed_in(SCOPE, "monday", Exposure.RETRIEVED) == (ONE.id, TWO.id)
+        assert await store.exposed_in(MONDAY, Exposure.RETRIEVED) == (ONE.id, TWO.id)
+
+    @pytest.mark.parametrize("part", ["project", "crew", "agent"])
+    async def test_sessions_of_one_name_and_other_owners_are_apart(self, store: Store, part: str) -> None:
+        await remember(store, ONE, TWO)
+        theirs = MONDAY.narrowed(**{part: "ben"})
+        await retrieve(store, ONE, 1, session="monday", owner=theirs)
+        await retrieve(store, TWO, 1, session="monday")
+        assert await store.exposed_in(theirs, Exposure.RETRIEVED) == (ONE.id,)
+        assert await store.exposed_in(MONDAY, Exposure.RETRIEVED) == (TWO.id,)
 
     async def test_exposures_of_other_kinds_do_not_count(self, store: Store) -> None:
         await remember(store, ONE, TWO)
         await retrieve(store, ONE, 1, session="monday", kind=Exposure.SHOWN)
         await retrieve(store, TWO, 1)
-        assert await store.exposed_in(SCOPE, "monday", Exposure.RETRIEVED) == ()
+        assert await store.exposed_in(MONDAY, Exposure.RETRIEVED) == ()
+        assert await store.exposed_in(replace(MONDAY, session=None), Exposure.RETRIEVED) == ()

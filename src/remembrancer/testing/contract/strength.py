@@ -155,6 +155,7 @@ class StrengthContract(StoreSuite):
 
     async def test_an_exposure_is_logged_with_all_that_is_known_of_it(self, remembered: Store) -> None:
         exposed = replace(shown(a_memory().id), query="which bird?", session="monday")
+        exposed = replace(exposed, project="checkout", crew="platform", agent="ana")
         await remembered.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=[exposed])
         assert await logged(remembered) == [
             {
@@ -165,6 +166,9 @@ class StrengthContract(StoreSuite):
                 "similarity": 0.75,
                 "query": "which bird?",
                 "session": "monday",
+                "project": "checkout",
+                "crew": "platform",
+                "agent": "ana",
             }
         ]
 

@@ -26,7 +26,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import Reply
-from remembrancer.domain.scope import Level, Reader
+from remembrancer.domain.scope import Level, Reader, Scope
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
@@ -236,7 +236,7 @@ READS: Final[dict[str, Observe]] = {
     "stream_events": lambda store: store.stream_events(SCOPE, after=0, limit=9),
     "workspace_memories": lambda store: store.workspace_memories(SCOPE, EVERYTHING, limit=9),
     "unreviewed": lambda store: store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9),
-    "exposed_in": lambda store: store.exposed_in(SCOPE, "monday", Exposure.SHOWN),
+    "exposed_in": lambda store: store.exposed_in(Scope(workspace=SCOPE.workspace, session="monday"), Exposure.SHOWN),
     "reviews": lambda store: store.reviews(READER, DEPLOY),
     "credits": lambda store: store.credits(READER, DEPLOY),
     "runs": lambda store: store.runs(SCOPE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import threading
@@ -222,6 +223,44 @@ def test_a_write_cancelled_while_it_waits_is_not_made(place: str) -> None:
         return await opened.read(noted)
 
     assert run(place, work) == [2]
+
+
+def test_writes_of_two_event_loops_are_answered_in_their_own(file: str) -> None:
+    opened = Database(SqliteFile(file), analyse=analysed)
+    found: list[list[int]] = []
+
+    async def several(first: int) -> list[int]:
+        return list(await asyncio.gather(*(opened.write(note(first + number)) for number in range(50))))
+
+    asyncio.run(opened.write(lambda c: c.execute("CREATE TABLE noted (n INTEGER PRIMARY KEY)").get))
+
+    def in_a_loop_of_its_own(first: int) -> None:
+        found.append(asyncio.run(several(first)))
+
+    loops = [threading.Thread(target=in_a_loop_of_its_own, args=(first,)) for first in (0, 50)]
+    for loop in loops:
+        loop.start()
+    for loop in loops:
+        loop.join(PATIENCE)
+    opened.close()
+    assert sorted(found) == [[*range(50)], [*range(50, 100)]]
+
+
+def test_a_write_whose_event_loop_is_closed_does_not_stop_the_writer(file: str) -> None:
+    opened = Database(SqliteFile(file), analyse=analysed)
+    asyncio.run(opened.write(lambda c: c.execute("CREATE TABLE noted (n INTEGER PRIMARY KEY)").get))
+    held = Held()
+
+    async def left() -> None:
+        task = asyncio.create_task(opened.write(held.work))
+        await held.begun()
+        task.cancel()
+
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(left())
+    held.let_go()
+    assert asyncio.run(opened.write(note(1))) == 1
+    opened.close()
 
 
 def test_a_write_cancelled_once_begun_is_made_whole(place: str) -> None:
@@ -499,6 +538,14 @@ def test_a_commit_waits_for_the_disk_only_when_asked(file: str, full_sync: bool,
 
 def test_the_log_is_written_ahead(file: str) -> None:
     assert run(file, lambda opened: _pragma(opened, "journal_mode")) == "wal"
+
+
+def test_statements_are_not_prepared_anew_for_each_bound_value(file: str) -> None:
+    async def is_stable(opened: Database) -> bool:
+        stable = apsw.SQLITE_DBCONFIG_ENABLE_QPSG
+        return await opened.write(lambda c: bool(cast("SqliteConnection", c).config(stable, -1)))
+
+    assert run(file, is_stable)
 
 
 async def _pragma(opened: Database, name: str) -> Any:

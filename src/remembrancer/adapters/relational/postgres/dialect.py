@@ -141,11 +141,8 @@ class PostgresDialect:
         if number:
             connection.execute(f"SELECT setval({_SEQUENCE}, ?)", (table, number))
 
-    def size(self, connection: Connection) -> int:
-        return connection.execute(
-            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
-            " WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
-        ).get
+    def octets(self, column: str) -> str:
+        return f"octet_length({column})"
 
 
 def _array(values: Iterable[str]) -> str:

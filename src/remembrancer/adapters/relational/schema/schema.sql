@@ -219,12 +219,13 @@ CREATE TABLE vector_spaces (
   PRIMARY KEY (workspace, model)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX vector_spaces_answering ON vector_spaces (workspace) WHERE role = 'answers';
--- Append-only: which memory got how far, and when. `similarity` is the cosine it was found with. Two exposures of one kind
+-- Append-only: which memory got how far, when and in whose session. `similarity` is the cosine it was found with. Two exposures of one kind
 -- at one microsecond are one, so that importing a row twice adds nothing.
 CREATE TABLE exposures (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
   kind TEXT NOT NULL, at INTEGER NOT NULL, similarity REAL,
   query TEXT NOT NULL DEFAULT '', session TEXT NOT NULL DEFAULT '',
+  project TEXT NOT NULL DEFAULT '', crew TEXT NOT NULL DEFAULT '', agent TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (memory, kind, at)
 ) WITHOUT ROWID;
 CREATE INDEX exposures_by_session ON exposures (session, kind) WHERE session <> '';

@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 ALONE_S: Final = 1.0
 """The time in seconds that `fill` waits for other connections to be closed."""
 CACHE_KIB: Final = 32_768
+LOG_PAGES: Final = 4_000
+"""The pages of the write-ahead log after which they are copied into the file. A turn writes some 28 pages, many of them
+those of the turn before, which are copied once. SQLite's default, 1,000, makes a turn some 8 % dearer; above 4,062, a
+reader looks through a second block of the log's index.
+"""
 LOG_BYTES: Final = 64 << 20
 """The size to which a larger write-ahead log is truncated."""
 WORDS_OF_EVENTS: Final = 7
@@ -105,6 +110,7 @@ class SqliteFile:
             # NORMAL: a killed process loses no acknowledged write; a power cut may lose the last moments, never
             # the file. FULL waits for the disk at every commit.
             connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
+            connection.pragma("wal_autocheckpoint", LOG_PAGES)
             # Without a limit the log keeps the size of the largest import until the last process closes the file.
             connection.pragma("journal_size_limit", LOG_BYTES)
             if reading or self._read_only:

@@ -9,14 +9,15 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from remembrancer.domain import validation
-from remembrancer.domain.memory import Status
+from remembrancer.domain.memory import FLAGGED, Status
+from remembrancer.domain.recall import FlaggedRecall
 from remembrancer.domain.strength import Feedback
 from remembrancer.interfaces.charts.forgetting import forgetting_curve, forgetting_table
 from remembrancer.interfaces.charts.graph import BACKWARDS, WORDS
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import QueryFields, SubmittedForm
 from remembrancer.interfaces.dashboard.rendering import page, title_of
-from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit, WritingVisit
+from remembrancer.interfaces.dashboard.visit import AdministeringVisit, ReadingVisit, Visit, WritingVisit
 from remembrancer.interfaces.wire.memories import CurveOut, DecayForecastOut, DecayForecastsOut, MemoryDetailsOut
 
 router = APIRouter(route_class=PageRoute)
@@ -31,7 +32,15 @@ DONE: Final = {
     "edited": "It was saved. The earlier version is kept below.",
     "pinned": "It is pinned: it is part of every answer, and does not fade.",
     "unpinned": "It is no longer pinned.",
+    "released": "It was released: recall treats it as any other memory.",
 }
+
+RECALLED: Final = {
+    FlaggedRecall.KEEP: "This preset recalls it as any other.",
+    FlaggedRecall.LOWER: "Recall gives it half of its score.",
+    FlaggedRecall.HOLD_BACK: "Recall holds it back.",
+}
+"""The handling of flagged memories by the preset."""
 
 
 @router.get("/memories/{memory_id}")
@@ -61,6 +70,8 @@ async def memory_page(visit: ReadingVisit, memory_id: str) -> HTMLResponse:
         tied_by=BACKWARDS,
         is_retired=told.status is Status.RETIRED,
         is_pinned=visit.pinned_tag in told.tags,
+        is_flagged=FLAGGED in told.tags,
+        recalled=RECALLED[visit.memory.presets.in_use.flagged],
         done=DONE.get(done or ""),
     )
 
@@ -82,6 +93,12 @@ async def forget(visit: WritingVisit, memory_id: str, form: SubmittedForm) -> Re
 async def restore(visit: WritingVisit, memory_id: str, form: SubmittedForm) -> RedirectResponse:
     await visit.memory.restore(memory_id)
     return _back(visit, memory_id, "restored")
+
+
+@router.post("/memories/{memory_id}/release")
+async def release(visit: AdministeringVisit, memory_id: str, form: SubmittedForm) -> RedirectResponse:
+    await visit.memory.release(memory_id)
+    return _back(visit, memory_id, "released")
 
 
 def _back(visit: Visit, memory_id: str, done: str) -> RedirectResponse:

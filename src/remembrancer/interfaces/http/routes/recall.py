@@ -11,7 +11,7 @@ from fastapi import Query, Request, Response
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.recall import Detail, Recall
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
-from remembrancer.interfaces.http.access import Authenticated, ReadableMemory, WritableMemory
+from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory, authenticate_request
 from remembrancer.interfaces.http.bodies import BLOCK_CHARS, MAX_BLOCK_CHARS, CompareIn, ExposuresIn, RecallIn
 from remembrancer.interfaces.http.given import OF_FIELDS, RecallField, RecallId
 from remembrancer.interfaces.http.telemetry import observe_recall
@@ -37,7 +37,7 @@ router = router_of("recall")
 
 
 @router.post("/v1/recall", summary="Recall memories", response_model=RecallFieldsOut)
-async def recall(request: Request, memory: ReadableMemory, principal: Authenticated, body: RecallIn) -> Response:
+async def recall(request: Request, memory: ReadableMemory, body: RecallIn) -> Response:
     """The memories that answer a question, best first; none if nothing passes the relevance threshold. With
     `explain`, every hit has the parts of its score.
 
@@ -45,7 +45,7 @@ async def recall(request: Request, memory: ReadableMemory, principal: Authentica
     Unless `keep` stores the answer, or `mark` or the preset says that the hits count as retrieved, this only reads:
     report to `/v1/exposures` what was shown or used.
     """
-    writes = principal.right.allows(Right.WRITE)
+    writes = (await authenticate_request(request)).right.allows(Right.WRITE)
     if body.mark and not writes:
         raise PermissionDenied(f"mark: only a key that may {Right.WRITE.value} can count a recall")
     if body.keep and not writes:
