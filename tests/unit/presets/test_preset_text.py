@@ -216,7 +216,7 @@ def test_a_preset_may_be_based_on_none() -> None:
             "ranking.scoer",
             (
                 "one of the keys score, lexical_only, first_stage, late_interaction, rerank, rerank_weight, "
-                "preference_weight, outcome_weight, depth, journal, threshold, diversity, near_equals"
+                "preference_weight, outcome_weight, depth, journal, threshold, probability, diversity, near_equals"
             ),
         ),
         ("[encoding]\nwords = true", "encoding.words", "one of the keys heading, turns, chars, token_embeddings"),
