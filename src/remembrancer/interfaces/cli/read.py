@@ -388,6 +388,7 @@ def _explained(answer: WhyNotOut, *, titles: Titles) -> Renderables:
     yield facts(
         [
             ("score", "" if answer.score is None else f"{answer.score:.3f}"),
+            ("probability", "" if answer.probability is None else f"{answer.probability:.2f}"),
             (f"{lacked.measure} needed", f"{lacked.needed:.3f}, it has {lacked.value:.3f}") if lacked else ("", ""),
             ("to change it", one_line(answer.advice)),
         ]

@@ -49,7 +49,7 @@ SinceTime = Annotated[_Time | None, Field(description=f"Only since {_TIME}.")]
 UntilTime = Annotated[_Time | None, Field(description="Only before; as since.")]
 OnlySession = Annotated[_Name | None, Field(description="Only of this one.")]
 Explain = Annotated[bool, Field(description="Say why each was found.")]
-HitField = Literal["score", "age", "in_block", "reason", "passage", "start", "end", "memory"]
+HitField = Literal["score", "probability", "age", "in_block", "reason", "passage", "start", "end", "memory"]
 HitFields = Annotated[
     Annotated[list[HitField], Field(max_length=len(get_args(HitField)))] | None,
     Field(description="Of a structured hit; default: all."),

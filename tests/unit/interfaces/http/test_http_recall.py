@@ -148,6 +148,7 @@ def test_under_a_preset_whose_recall_counts_a_key_that_may_only_read_counts_noth
         ({"until": "2026-03-02T00:00:00Z"}, [1]),
         ({"as_of": "2026-03-01T00:00:00Z"}, []),
         ({"min_score": 1}, []),
+        ({"floor": "off", "min_score": 1}, []),
         ({"floor": "off"}, [0, 1]),
     ],
     ids=str,
