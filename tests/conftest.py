@@ -20,7 +20,7 @@ from postgres_server import Schemas, serving
 
 settings.register_profile(
     "remembrancer",
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     database=None,
     derandomize="CI" in os.environ,

@@ -53,8 +53,6 @@ class Setting:
 SELECTION: Final = (
     Setting("workspaces", "file", ("python", "http", "mcp", "cli")),
     Setting("hidden", "file", IN_PROCESS),
-    Setting("workspaces", "postgres", ("python",)),
-    Setting("workspaces", "reference", ("python",)),
 )
 ALL: Final = (
     Setting("workspaces", "file"),

@@ -446,7 +446,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class MachineContract(IndexSuite):
-    runs: ClassVar[int] = 5
+    runs: ClassVar[int] = 3
     """Runs of twenty random steps, with a comparison after each step: some seconds per run."""
 
     def test_any_sequence_of_steps_matches_the_reference(self) -> None:

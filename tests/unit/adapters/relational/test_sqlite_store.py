@@ -349,7 +349,7 @@ class TwoProcesses(RuleBasedStateMachine):
 def test_two_processes_return_the_same_answers_whatever_either_writes(tmp_path: Path) -> None:
     TwoProcesses.folder = tmp_path
     run_state_machine_as_test(
-        TwoProcesses, settings=settings(max_examples=15, stateful_step_count=15, deadline=None, database=None)
+        TwoProcesses, settings=settings(max_examples=8, stateful_step_count=15, deadline=None, database=None)
     )
 
 
