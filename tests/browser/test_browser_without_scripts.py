@@ -23,7 +23,7 @@ def test_the_overview_shows_everything_at_once_on_request(plain: Page) -> None:
     plain.open("/").follow("noscript a")
     assert plain.path() == "/?whole=1"
     assert plain.all("[data-waiting]") == []
-    assert "On disk" in texts(plain, ".figures dt")
+    assert "Text" in texts(plain, ".figures dt")
 
 
 def test_the_timeline_is_drawn_and_listed(plain: Page) -> None:
