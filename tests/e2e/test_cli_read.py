@@ -77,7 +77,7 @@ def test_recall_shows_the_signals_of_its_scores(cli: Cli, ids: dict[str, str]) -
         (("--in-session", "office"), set[str]()),
         (("--reach", "workspace"), {"memory", "deploy"}),
         (("--min-score", "1"), set[str]()),
-        (("--floor", "1"), set[str]()),
+        (("--floor", "off", "--min-score", "1"), set[str]()),
         (("--limit", "1"), {"memory"}),
     ],
 )
