@@ -81,7 +81,7 @@ def without_recalled(text: str) -> str:
 
 
 def own_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """The parts of a text that no recall put into it, as [start, end), in order.
+    """The parts of a text that are not a recalled block, as [start, end), in order.
 
     A block is recognised by its tags, also quoted, indented or escaped; without a tag, because a client cut it off, by
     its first line, or by two or more lines like those of its memories. One such line counts as a quotation. A block
@@ -120,7 +120,9 @@ def _outside_tags(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _outside_items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of text[start:end] without first lines of blocks and what follows them, and without runs of items."""
+    """The parts of text[start:end] that are not recalled: without blocks, which begin at their first line, and without
+    runs of lines like those of a block's memories.
+    """
     kept = start
     for begin, stop, items, is_block in _runs(text, start, end):
         if is_block or items >= _FEW:
