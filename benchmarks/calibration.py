@@ -13,11 +13,10 @@ import argparse
 import asyncio
 import logging
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from markupsafe import Markup
@@ -26,24 +25,22 @@ from rich.console import Console
 
 from benchmarks.weights import sources
 from benchmarks.weights_embedder import KeptEmbedder
-from benchmarks.weights_record import MESSAGE
+from benchmarks.weights_record import MESSAGE, asked_with_signals, recording
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.abstention import Reliability, reliability
 from remembrancer.evaluation.dataset import Conversation, Dataset
 from remembrancer.evaluation.foreign import foreign_questions, participants
-from remembrancer.evaluation.memory_system import MemorySystem
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.panel import DASHED, Panel
 from remembrancer.policies.ranking.probability import NEXT, HitProbability, features
 from remembrancer.ports.embedder import token_embedder
 from remembrancer.presets.default import DEFAULT
-from remembrancer.presets.text import text_of
 
 if TYPE_CHECKING:
-    from remembrancer.engine.choose import Ranked
+    pass
 
 DEPTH: Final = 10
 """Hits of each question that are counted."""
@@ -93,16 +90,10 @@ async def record(path: Path | None, folder: Path, report: Callable[[str], None])
 
 
 async def _ask(dataset: Dataset, everyone: Sequence[Conversation], embedder: KeptEmbedder) -> list[Asked]:
-    preset = replace(DEFAULT, name="recorded", ranking=replace(DEFAULT.ranking, threshold=None), messages=None)
+    preset = replace(DEFAULT, ranking=replace(DEFAULT.ranking, threshold=None), messages=None)
     asked: list[Asked] = []
     speaking = {one.id: participants(one.transcript) for one in everyone}
-    with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / "recorded.toml"
-        written.write_text(text_of(preset), encoding="utf-8")
-        settings = Settings(
-            db=str(Path(folder) / "all.db"), preset=str(written), embedder="none", background_index=False
-        )
-        system = MemorySystem(settings, embedder)
+    with recording(preset, embedder) as system:
         for conversation in dataset.conversations:
             offered = [
                 question
@@ -115,20 +106,16 @@ async def _ask(dataset: Dataset, everyone: Sequence[Conversation], embedder: Kep
             own = [question for question in conversation.questions if question.category != MESSAGE]
             async with system.prepared(conversation.transcript) as ranker:
                 for question in (*own, *(offered[place] for place in drawn)):
-                    answering: Any = ranker
-                    answer = await answering.answer(question.text, asked_at=question.asked_at, limit=DEPTH)
-                    ranked = cast("Ranked", vars(answer.recall.trace.scores)["_ranking"])
-                    wanted = {await answer.remembered.of(turn) for turn in question.evidence}
+                    ranked, right = await asked_with_signals(ranker, question, DEPTH)
                     best = ranked.order[: DEPTH + NEXT]
                     asked.append(
                         Asked(
                             scores=ranked.scores[best],
-                            right=np.array([ranked.found.ids[index] in wanted for index in best.tolist()]),
+                            right=right[best],
                             answerable=question.answerable,
                             foreign=question.foreign is not None,
                         )
                     )
-    assert not system.degraded, system.degraded
     return asked
 
 

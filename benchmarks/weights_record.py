@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from remembrancer.config import Settings
 from remembrancer.domain.recall import RecallMode
-from remembrancer.evaluation.dataset import Dataset
+from remembrancer.evaluation.dataset import Dataset, DatasetQuestion
 from remembrancer.evaluation.memory_system import MemorySystem
 from remembrancer.language.reading import read_question
 from remembrancer.policies.ranking.signals import SIGNALS, Scale
@@ -23,6 +24,7 @@ from remembrancer.presets.text import text_of
 if TYPE_CHECKING:
     from remembrancer.engine.choose import Ranked
     from remembrancer.ports.embedder import Embedder
+    from remembrancer.presets.spec import Preset
 
 NAMES: Final = tuple(name for name, signal in SIGNALS.items() if signal.scale is Scale.UNIT and name != "rerank")
 """The recorded signals, those in [0, 1], in the order of the columns."""
@@ -91,23 +93,40 @@ def load(path: Path) -> Recorded:
         )
 
 
+@contextmanager
+def recording(preset: Preset, embedder: Embedder | None) -> Generator[MemorySystem]:
+    """A system under `preset`, for one data set."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "recorded.toml"
+        written.write_text(text_of(replace(preset, name="recorded")), encoding="utf-8")
+        settings = Settings(
+            db=str(Path(folder) / "all.db"), preset=str(written), embedder="none", background_index=False
+        )
+        system = MemorySystem(settings, embedder)
+        yield system
+        assert embedder is None or not system.degraded, system.degraded
+
+
+async def asked_with_signals(
+    ranker: Any, question: DatasetQuestion, limit: int, mode: RecallMode = RecallMode.QUESTION
+) -> tuple[Ranked, NDArray[np.bool_]]:
+    """All candidates of a question with their signals, and whether each is evidence."""
+    answer = await ranker.answer(question.text, asked_at=question.asked_at, limit=limit, mode=mode)
+    ranked = cast("Ranked", vars(answer.recall.trace.scores)["_ranking"])
+    wanted = {await answer.remembered.of(turn) for turn in question.evidence}
+    return ranked, np.array([one in wanted for one in ranked.found.ids], dtype=np.bool_)
+
+
 async def record(dataset: Dataset, embedder: Embedder | None, report: Callable[[str], None]) -> dict[str, Recorded]:
     """By conversation, its answerable questions under `default` without a threshold."""
     assert DEFAULT.messages is not None
     preset = replace(
         DEFAULT,
-        name="recorded",
         ranking=replace(DEFAULT.ranking, threshold=None),
         messages=replace(DEFAULT.messages, ranking=replace(DEFAULT.messages.ranking, threshold=None)),
     )
     made: dict[str, Recorded] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / "recorded.toml"
-        written.write_text(text_of(preset), encoding="utf-8")
-        settings = Settings(
-            db=str(Path(folder) / "all.db"), preset=str(written), embedder="none", background_index=False
-        )
-        system = MemorySystem(settings, embedder)
+    with recording(preset, embedder) as system:
         for conversation in dataset.conversations:
             report(conversation.id)
             rows: list[NDArray[np.float32]] = []
@@ -116,12 +135,9 @@ async def record(dataset: Dataset, embedder: Embedder | None, report: Callable[[
             async with system.prepared(conversation.transcript) as ranker:
                 for question in asked:
                     mode = RecallMode.MESSAGE if question.category == MESSAGE else RecallMode.QUESTION
-                    asking: Any = ranker
-                    answer = await asking.answer(question.text, asked_at=question.asked_at, limit=10, mode=mode)
-                    ranked = cast("Ranked", vars(answer.recall.trace.scores)["_ranking"])
-                    wanted = {await answer.remembered.of(turn) for turn in question.evidence}
+                    ranked, right = await asked_with_signals(ranker, question, 10, mode)
                     rows.append(np.array([ranked.table[name] for name in NAMES], dtype=np.float32).T)
-                    gold.append(np.array([one in wanted for one in ranked.found.ids], dtype=np.bool_))
+                    gold.append(right)
             made[conversation.id] = Recorded(
                 name=conversation.id,
                 signals=np.concatenate(rows),
@@ -131,7 +147,6 @@ async def record(dataset: Dataset, embedder: Embedder | None, report: Callable[[
                 categories=np.array([question.category for question in asked]),
                 kinds=np.array([str(read_question(question.text, (), question.asked_at).kind) for question in asked]),
             )
-        assert embedder is None or not system.degraded, system.degraded
     return made
 
 
