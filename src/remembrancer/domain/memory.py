@@ -260,7 +260,7 @@ class CueFlag(IntFlag):
 class IndexedCue:
     """A cue with its analysis. `tokens`: all its tokens in order. `terms`: its tokens without stop words, with repeats.
     `flags`: the flags of the text alone, without its heading. `tags`: those of the memory of a turn that a user said in
-    these words.
+    these words (`domain.names.tags_of_turn`).
     """
 
     cue: Cue

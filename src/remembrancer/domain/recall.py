@@ -12,6 +12,7 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.names import NamedSpeaker
 from remembrancer.domain.query import QuestionKind
 from remembrancer.values import dataclass
 
@@ -176,7 +177,8 @@ class Trace:
     """The computation of an answer: the search, and the outcome and score parts of each candidate.
 
     `embedded`: the part of the question that was embedded; names of speakers are left out. `kind`: what the question
-    asks for; None if the preset reads only the terms of questions, and in a replay.
+    asks for; None if the preset reads only the terms of questions, and in a replay. `names`: the names of speakers in
+    the question, and how each was matched.
     """
 
     searched: str
@@ -186,6 +188,7 @@ class Trace:
     outcomes: Mapping[UUID, CandidateOutcome]
     scores: Mapping[UUID, Part] = field(default_factory=dict[UUID, Part])
     kind: QuestionKind | None = None
+    names: tuple[NamedSpeaker, ...] = ()
 
 
 class Detail(StrEnum):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         journal_leg,
         keys,
         learn,
+        names,
         near_equals,
         nudge,
         outcomes,

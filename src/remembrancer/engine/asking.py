@@ -114,7 +114,8 @@ def planned_for(
         people = ctx.index.participants(view, reader, where, model=ctx.model)
     if not in_context:
         return read_terms(salient_part(text) if keyed is None else keyed.searched(text, terms), people)
-    planned = read_question(text, people, where.current_at)
+    learned = engine.names.learned(ctx, view, reader, where, people, text)
+    planned = read_question(text, people, where.current_at, learned)
     # "After the trip" alone does not say how long after: looking up the trip's date made answers worse on average.
     if planned.anchored is None or planned.anchored.soft:
         return planned

@@ -491,6 +491,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             outcomes=CandidateOutcomes(ranked, choice),
             scores=Scores(ranked),
             kind=planned.kind,
+            names=planned.names,
         ),
         renderer=recalling.ctx.preset.renderer,
         pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at, found),

@@ -12,6 +12,7 @@ from typing import Final
 
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import CueFlag
+from remembrancer.domain.names import LearnedName, NamedSpeaker
 from remembrancer.domain.query import LexicalQuery, QuestionKind
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
@@ -62,7 +63,7 @@ class Reading:
     trip"). `answer_type`: the type of answer expected (a time, a number, a name). `only_when`: it names a time, perhaps
     a person, and no other topic ("What happened yesterday?"). `small_talk`: it is a message that names no subject ("ok,
     thanks!"). `kind`: what it asks for; None if only its terms were read, or if it is not English. `languages`: those
-    that it may be written in (`languages_of`); empty if unknown.
+    that it may be written in (`languages_of`); empty if unknown. `names`: the names of speakers that it was read to have.
     """
 
     searched: str
@@ -77,6 +78,7 @@ class Reading:
     small_talk: bool = False
     kind: QuestionKind | None = None
     languages: tuple[str, ...] = ()
+    names: tuple[NamedSpeaker, ...] = ()
 
     def anchored_at(self, moment: datetime) -> Reading:
         """The reading with the span of `anchored`, whose event happened at `moment` (aware).
@@ -131,19 +133,27 @@ def read_message(text: str, participants: Collection[str]) -> Reading:
     )
 
 
-def read_question(text: str, participants: Collection[str], at: datetime) -> Reading:
+def may_use_learned_names(text: str, participants: Collection[str]) -> bool:
+    """Whether the learned names can change how `read_question` reads the question."""
+    return people(frozenset(participants)).may_name_others(salient_part(text))
+
+
+def read_question(
+    text: str, participants: Collection[str], at: datetime, learned: Sequence[LearnedName] = ()
+) -> Reading:
     """Read a question: search terms, speakers, times, the expected type of answer, and its kind.
 
     `participants`: names of the speakers in the searched memories. `at`: the time of asking, aware; relative times
     ("last week") are resolved against it. Rules are English; of a question in another language only the speakers' names
-    and dates in digits are read, and the language's function words are no search terms.
+    and dates in digits are read, and the language's function words are no search terms. `learned`: further names of the
+    speakers.
 
     Names of speakers are left out of `embedded` and `lexical`: people seldom say their own names, so a name would
     favour turns that mention the person. The speaker is compared separately.
     """
     asked = salient_part(text)
     everyone = frozenset(participants)
-    known = people(everyone)
+    known = people(everyone, tuple(learned))
     languages = languages_of(asked)
     if languages and ENGLISH not in languages:
         named = known.named_in(asked)
@@ -152,6 +162,8 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
             embedded=known.left_out(asked),
             lexical=lexical_query(_content(known.left_out(asked, proper=True), languages)),
             speakers=_telling(named, everyone),
+            roles=known.roles_in(asked),
+            names=known.read_in(asked),
             spans=tuple(span for span in spans(asked, at) if _is_in_digits(asked[span.start_offset : span.end_offset])),
             languages=languages,
         )
@@ -161,24 +173,28 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     searched = core(asked, kind)
     if searched != asked:
         answer_type = asked_for(searched)
-    named = known.named_in(searched)
+    named, names = known.named_in(searched), known.read_in(searched)
     times = spans(searched, at)
-    roles = frozenset[Role]() if named else role_of(asked if ordering else searched, several=len(everyone) > 2)
-    if ordering and not named and len(everyone) <= 1:
+    named_roles = known.roles_in(searched)
+    roles = named_roles
+    if not named and not roles:
+        roles = role_of(asked if ordering else searched, several=len(everyone) > 2)
+    if ordering and not named and not named_roles and len(everyone) <= 1:
         roles = frozenset({Role.USER})  # in a chat with an assistant, the user brings up the topics
     embedded = known.as_speaker(searched)
     return Reading(
         searched=searched,
-        embedded=roles_in_first_person(embedded) if roles else embedded,
+        embedded=roles_in_first_person(embedded) if roles and not named_roles else embedded,
         lexical=lexical_query(known.left_out(searched, proper=True)),
         speakers=_telling(named, everyone),
         roles=roles,
         spans=times,
         anchored=anchored(searched),
         answer_type=answer_type,
-        only_when=bool(times) and not _topic(searched, times, named),
+        only_when=bool(times) and not _topic(searched, times, {one.name for one in names} | named),
         kind=kind,
         languages=languages,
+        names=names,
     )
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         lookup,
         memories,
         outcomes,
-        preferences,
         recalls,
         removing,
         retention,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         streams,
         tracing,
         trail,
+        turn_tags,
         work,
     )
 

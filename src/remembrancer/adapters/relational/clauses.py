@@ -14,6 +14,7 @@ from remembrancer.domain.event import MESSAGE, Priority, Severity
 from remembrancer.domain.instants import micros
 from remembrancer.domain.listing import MemoryOrder, MemoryState
 from remembrancer.domain.memory import FLAGGED, PINNED, Status
+from remembrancer.domain.names import ALIAS
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.values import dataclass
 
@@ -144,7 +145,7 @@ def _tagged(dialect: Dialect, where: Filter, conditions: Where) -> None:
     has_tag = dialect.has_tag("m.tags")
     for tag in sorted(where.tags):
         # The first condition lets the database use the index of memories with this tag, or of those that have tags.
-        indexed = f"m.tags LIKE '%\"{tag}\"%'" if tag in (PINNED, FLAGGED) else "m.tags <> '[]'"
+        indexed = f"m.tags LIKE '%\"{tag}\"%'" if tag in (PINNED, FLAGGED, ALIAS) else "m.tags <> '[]'"
         conditions.add(f"{indexed} AND {has_tag}", tag)
     for tag in sorted(where.without_tags):
         conditions.add(f"NOT {has_tag}", tag)

@@ -32,7 +32,6 @@ from remembrancer.interfaces.cli.drawing import (
     memory_line,
     optional_minute,
     part_bars,
-    said,
     scope_text,
     strength_facts,
 )
@@ -282,6 +281,11 @@ def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -
     """The hits, each with its id for further commands. `explain`: also what was searched, if not the whole question."""
     if explain and recall.trace.kind is not None and recall.trace.searched != recall.query.strip():
         yield Text(f"Searched ({recall.trace.kind}): {one_line(recall.trace.searched)}", style="dim")
+        yield ""
+    if explain and (names := [one for one in recall.trace.names if one.name != one.speaker]):
+        for one in names:
+            said = "" if one.said_in is None else f", as memory {one.said_in} says"
+            yield Text(f"{one.name}: read as {one.speaker}{said}", style="dim")
         yield ""
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")

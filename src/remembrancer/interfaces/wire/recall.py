@@ -8,12 +8,14 @@ from uuid import UUID
 
 from pydantic import AwareDatetime
 
+from remembrancer.domain.names import NameMatch
 from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Stage
 from remembrancer.interfaces.wire.memories import CueOut, CurveOut, MemoryOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
 
 if TYPE_CHECKING:
+    from remembrancer.domain.names import NamedSpeaker
     from remembrancer.domain.recall import Explanation, HeldBack, Hit, Part, Recall, Shortfall
     from remembrancer.engine.inspect import WhyNot
 
@@ -89,6 +91,19 @@ class HitOut(Wire, Of["Hit"]):
     explanation: ExplanationOut | None
 
 
+class NamedSpeakerOut(Wire, Of["NamedSpeaker"]):
+    """A name in the question and the `speaker` that it was read as: an actor, or the role of turns without one.
+
+    `match`: `spelled`, also with other capitals or accents; `form`, another spelling or a short form; `learned`, because
+    the memory `said_in` says so.
+    """
+
+    name: str
+    speaker: str
+    match: NameMatch
+    said_in: UUID | None
+
+
 class HeldBackOut(Wire, Of["HeldBack"]):
     """A memory that is not among the hits because it is below the threshold. `probability`: as of a hit."""
 
@@ -101,7 +116,8 @@ class RecallOut(Wire):
     """The result of a recall.
 
     `flagged_held_back`: how many memories with the flag `instruction-like` the preset held back, at most 100.
-    `kind`: what the question asks for; null if the preset reads only its terms, and in a replay. `pinned`: memories
+    `kind`: what the question asks for; null if the preset reads only its terms, and in a replay. `names`: the names of
+    speakers in the question, and how each was matched. `pinned`: memories
     pinned to every answer. `below_threshold`: the memories that the answer would also have without its relevance
     threshold (`floor`: off), best first. `degraded`: what could not be used, and why. `legs`: the number of candidates
     from each search. `rendered`, `rendered_pinned`: the prompt blocks of the hits and of the pinned memories, null if
@@ -117,6 +133,7 @@ class RecallOut(Wire):
     degraded: dict[str, str]
     timings_ms: dict[str, float]
     kind: QuestionKind | None = None
+    names: list[NamedSpeakerOut] = []
     searched: str
     embedded: str
     terms: list[str]
@@ -147,6 +164,7 @@ class RecallOut(Wire):
         return {
             "timings_ms": {stage: milliseconds(taken) for stage, taken in recall.timings.items()},
             "kind": recall.trace.kind,
+            "names": recall.trace.names,
             "searched": recall.trace.searched,
             "embedded": recall.trace.embedded,
             "terms": recall.trace.terms,

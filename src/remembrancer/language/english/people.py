@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from types import MappingProxyType
 from typing import Final, NamedTuple
+from uuid import UUID
 
+from remembrancer.domain.event import Role
+from remembrancer.domain.names import LearnedName, NamedSpeaker, NameMatch
 from remembrancer.language.english.dates import MONTHS, WEEKDAYS
 from remembrancer.language.english.given_names import WORDS, given_name
 from remembrancer.language.english.spelling import is_misspelling
@@ -51,17 +54,26 @@ _TIME_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _TIME_AFTER: Final = re.compile(r",? (?:of|\d)")
+_ARTICLE_BEFORE: Final = re.compile(
+    r"\b(?:an?|the|this|that|some|any|no|my|your|his|her|its|our|their) $", re.IGNORECASE
+)
 _PLACE_BEFORE: Final = re.compile(r"\b(?:in|into|near|around|across|via|visit(?:ed|ing)?) $", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
-    """A speaker's name in a question: from `start` to `end`, with its possessive. `names`: those it may stand for."""
+    """A speaker's name in a question: from `start` to `end`, with its possessive. `names`: those it may stand for;
+    `role`: that of the turns without a name that it stands for instead. `said_in`: the memory from which that was
+    learned.
+    """
 
     start: int
     end: int
     name: str
     names: frozenset[str]
     is_possessive: bool
+    match: NameMatch = NameMatch.SPELLED
+    role: Role | None = None
+    said_in: UUID | None = None
 
     @property
     def is_proper(self) -> bool:
@@ -78,6 +90,9 @@ class People:
     Names are matched as spelled, then without regard to capitals and accents, then as another spelling or a short form
     of the same given name, then with a letter or two that differ. A lower-case word that may be an ordinary one is a
     name only if the speaker spells it so, or in a question without capitals beyond its first letter.
+
+    `learned`: by the folded words of further names, whose they are; None: of several speakers, so of nobody. Such a name
+    is never a part of a speaker's own name, and precedes other spellings and short forms.
     """
 
     names: Mapping[str, frozenset[str]]
@@ -86,10 +101,35 @@ class People:
     _small: Mapping[str, frozenset[str]]
     _exact_small: re.Pattern[str] | None
     _several: bool
+    learned: Mapping[tuple[str, ...], LearnedName | None]
 
     def named_in(self, question: str) -> frozenset[str]:
         """The full names of the speakers that the question names."""
         return frozenset(name for mention in self.mentions(question) for name in mention.names)
+
+    def read_in(self, question: str) -> tuple[NamedSpeaker, ...]:
+        """The names in the question, in order, with the speakers that each stands for."""
+        found = (
+            NamedSpeaker(mention.name, speaker, mention.match, mention.said_in)
+            for mention in self.mentions(question)
+            for speaker in sorted(mention.names) or filter(None, [mention.role])
+        )
+        return tuple(dict.fromkeys(found))
+
+    def roles_in(self, question: str) -> frozenset[Role]:
+        """The roles of the turns without a name that the question names by a learned name."""
+        return frozenset(mention.role for mention in self.mentions(question) if mention.role is not None)
+
+    def may_name_others(self, question: str) -> bool:
+        """Whether the question has a word that may be a learned name: one that is no speaker's name as spelled."""
+        small = in_small_letters(question)
+        for token in _TOKEN.finditer(question):
+            folded = fold(token["name"])
+            if folded in self.spelled or folded in STOP_WORDS:
+                continue
+            if token["name"][0].isupper() or (folded not in WORDS and (small or given_name(folded) is not None)):
+                return True
+        return False
 
     def mentions(self, question: str) -> tuple[Mention, ...]:
         """The names of speakers in the question, in order."""
@@ -97,9 +137,11 @@ class People:
         small = in_small_letters(question)
         if small:
             found += _apart(_found(self._exact_small, self._small, question), found)
+        if self.learned:
+            found += _apart(self._learned_in(question, small=small), found)
         if self.spelled and not self._several:
             found += _apart(self._other_forms(question), found)
-        return tuple(sorted(found))
+        return tuple(sorted((one for one in found if one.names or one.role is not None), key=lambda one: one.start))
 
     def left_out(self, question: str, *, proper: bool = False) -> str:
         """The question without the speakers' names and their possessives.
@@ -133,6 +175,35 @@ class People:
 
         return left_or_whole(agreeing(_RETOLD.sub(word, marked)), question)
 
+    def _learned_in(self, question: str, *, small: bool) -> Iterator[Mention]:
+        """Learned names, the longest first; also those of several speakers, which stand for nobody."""
+        tokens = list(_TOKEN.finditer(question))
+        folded = [fold(token["name"]) for token in tokens]
+        taken = set[int]()
+        for size in range(min(max(map(len, self.learned)), len(tokens)), 0, -1):
+            for place in range(len(tokens) - size + 1):
+                words, run = tuple(folded[place : place + size]), tokens[place : place + size]
+                if words not in self.learned or not taken.isdisjoint(range(place, place + size)):
+                    continue
+                start, end = run[0].start(), run[-1].end()
+                is_capital = run[0]["name"][0].isupper()
+                if not _are_adjacent(run, question) or not _may_be_name(
+                    question, start, words, is_capital=is_capital, small=small
+                ):
+                    continue
+                taken.update(range(place, place + size))
+                one = self.learned[words]
+                yield Mention(
+                    start,
+                    end,
+                    question[run[0].start("name") : run[-1].end("name")],
+                    frozenset() if one is None or one.speaker is None else frozenset({one.speaker}),
+                    run[-1]["possessive"] is not None,
+                    NameMatch.LEARNED,
+                    one.role if one is not None and one.speaker is None else None,
+                    None if one is None else one.said_in,
+                )
+
     def _other_forms(self, question: str) -> Iterator[Mention]:
         """Names of speakers in other letters or spellings, or as short forms."""
         for token in _TOKEN.finditer(question):
@@ -146,7 +217,8 @@ class People:
                 continue
             names = self._meant(folded, capital=name[0].isupper() and not _begins(question, token.start()))
             if names:
-                yield Mention(token.start(), token.end(), name, names, token["possessive"] is not None)
+                match = NameMatch.SPELLED if names is self.spelled.get(folded) else NameMatch.FORM
+                yield Mention(token.start(), token.end(), name, names, token["possessive"] is not None, match)
 
     def _meant(self, name: str, *, capital: bool) -> frozenset[str]:
         """The speakers that a folded word may stand for. `capital`: it has one within a sentence."""
@@ -171,9 +243,9 @@ class People:
 
 
 @lru_cache(maxsize=64)
-def people(participants: frozenset[str]) -> People:
+def people(participants: frozenset[str], learned: tuple[LearnedName, ...] = ()) -> People:
     """The speakers with these names, prepared for matching. Cached, because consecutive questions have the same
-    speakers.
+    speakers. `learned`: further names of them; those spelled as a speaker's own name are left out.
     """
     names: dict[str, set[str]] = {}
     spelled: dict[str, set[str]] = {}
@@ -194,7 +266,44 @@ def people(participants: frozenset[str]) -> People:
         _small=_frozen(small),
         _exact_small=_any_of(list(small)),
         _several=len(participants) > _MAX_MATCHED,
+        learned=_learned(learned, participants, spelled),
     )
+
+
+def _learned(
+    learned: tuple[LearnedName, ...], participants: frozenset[str], spelled: Mapping[str, set[str]]
+) -> Mapping[tuple[str, ...], LearnedName | None]:
+    own = {tuple(map(fold, name.split())) for name in participants} | {(part,) for part in spelled}
+    found: dict[tuple[str, ...], LearnedName | None] = {}
+    for one in learned:
+        words = tuple(fold(word) for word in one.name.split())
+        if words in own:
+            continue
+        other = found.setdefault(words, one)
+        if other is None or (other.speaker, other.role) != (one.speaker, one.role):
+            found[words] = None
+    return MappingProxyType(found)
+
+
+def _are_adjacent(run: list[re.Match[str]], question: str) -> bool:
+    """Whether only a blank stands between the words of a name."""
+    return all(one["possessive"] is None and question[one.end() : other.start()] == " " for one, other in pairwise(run))
+
+
+def _may_be_name(question: str, start: int, words: tuple[str, ...], *, is_capital: bool, small: bool) -> bool:
+    """Whether a word spelled as a learned name is one there: with a capital that no beginning of a sentence explains, or
+    in small letters if it is no ordinary word.
+    """
+    before, first = question[:start], words[0]
+    if _PLACE_BEFORE.search(before):
+        return False
+    if is_capital and (len(words) > 1 or not _begins(question, start)):
+        return True
+    if first in STOP_WORDS or first in WORDS:
+        return False
+    if is_capital:
+        return True
+    return (small or given_name(first) is not None) and not _ARTICLE_BEFORE.search(before)
 
 
 def _parts(name: str) -> list[str]:
@@ -227,7 +336,7 @@ def _replaced(question: str, mentions: tuple[Mention, ...] | list[Mention], by: 
 
 
 def _mark(mention: Mention) -> str:
-    if not mention.is_proper and given_name(fold(mention.name)) is None:
+    if not mention.is_proper and mention.match is not NameMatch.LEARNED and given_name(fold(mention.name)) is None:
         return " "
     return _POSSESSIVE if mention.is_possessive else _SUBJECT
 

@@ -12,6 +12,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Role, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier
+from remembrancer.domain.names import ALIAS, tags_of_turn
 from remembrancer.domain.recalled import own_spans, without_recalled
 from remembrancer.domain.scope import Level, Scope, Visibility, narrowest
 from remembrancer.domain.strength import INITIAL_STABILITY, Exposure, Strength
@@ -84,12 +85,13 @@ def memory_id_of(event_id: UUID) -> UUID:
 
 def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
     """The memory of one event with its cues, which are those of the turn: another cue with the same text would be
-    searched twice. That of a user who states a preference or gives an instruction gets its tags (`domain.preference`).
+    searched twice. That of a user who states a preference or gives an instruction gets its tags (`domain.preference`),
+    and one that says a name gets that tag (`domain.names`).
     """
     memory = memory_without_cues(event, formation)
     cues = turn_cues(memory.id, [event], first=0)
-    if event.role is Role.USER and any(indexed.tags for indexed in cues):
-        memory = replace(memory, tags=tuple(dict.fromkeys(tag for indexed in cues for tag in indexed.tags)))
+    if tags := tags_of_turn(event.role, [tag for indexed in cues for tag in indexed.tags]):
+        memory = replace(memory, tags=tags)
     return MemoryWrite(memory, cues, (event.id,))
 
 
@@ -137,7 +139,17 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
     )
     spanning = with_flag(spanning, flagged=memory.flagged or any_flagged(events))
     turns = turn_cues(memory.id, events, first=1)
+    if ALIAS not in spanning.tags and _say_names(events, turns):
+        spanning = replace(spanning, tags=(*spanning.tags, ALIAS))
     return MemoryWrite(spanning, (own_cue(spanning), *turns), tuple(event.id for event in events))
+
+
+def _say_names(events: Sequence[Event], turns: Sequence[IndexedCue]) -> bool:
+    """Whether a turn of a user or an assistant says another name of somebody."""
+    role_of = {event.id: event.role for event in events}
+    return any(
+        turn.cue.event_id is not None and ALIAS in tags_of_turn(role_of[turn.cue.event_id], turn.tags) for turn in turns
+    )
 
 
 def turn_cues(memory_id: UUID, events: Iterable[Event], *, first: int) -> tuple[IndexedCue, ...]:

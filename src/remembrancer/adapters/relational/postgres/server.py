@@ -21,7 +21,6 @@ from remembrancer.adapters.relational.postgres.dialect import CONNECT_TIMEOUT_S,
 from remembrancer.adapters.relational.postgres.listening import Listener, notify
 from remembrancer.adapters.relational.rows import INDEXED
 from remembrancer.adapters.relational.schema import (
-    PREFERENCE_TAGS,
     Readiness,
     current_version,
     readiness,
@@ -142,7 +141,7 @@ class PostgresServer:
                 self.name,
                 create=self._create,
                 partitions=self._partitions,
-                fills={PREFERENCE_TAGS: lambda connection: relational.preferences.add_tags(connection, analyse)},
+                fills=relational.turn_tags.fills(analyse),
                 migrated=pgvector.renew_function,
             )
         except BaseException:

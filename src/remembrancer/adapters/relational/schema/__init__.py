@@ -14,6 +14,8 @@ from remembrancer.values import dataclass
 _FOLDER: Final = Path(__file__).parent
 PREFERENCE_TAGS: Final = 26
 """The migration after which turns that state a preference get its tags."""
+NAME_TAGS: Final = 32
+"""The migration after which turns that say another name of somebody get its tag."""
 
 
 @dataclass(frozen=True, slots=True)

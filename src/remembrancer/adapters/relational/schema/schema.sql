@@ -112,6 +112,7 @@ CREATE INDEX memories_tagged ON memories (workspace, occurred_to) WHERE tags <> 
 CREATE INDEX memories_by_kind ON memories (workspace, kind, occurred_to) WHERE kind <> 'message';
 CREATE INDEX memories_pinned ON memories (workspace, occurred_to) WHERE tags LIKE '%"pinned"%'; -- every recall reads these
 CREATE INDEX memories_flagged ON memories (workspace, occurred_to) WHERE tags LIKE '%"instruction-like"%';
+CREATE INDEX memories_alias ON memories (workspace, occurred_to) WHERE tags LIKE '%"alias"%'; -- questions with an unknown name read these
 
 CREATE TABLE memory_events (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,

@@ -1,2 +1,2 @@
 -- Turns of users that state a preference or give an instruction get tags.
--- The program reads which ones do (preferences.py).
+-- The program reads which ones do (turn_tags.py).

@@ -1,0 +1,72 @@
+"""Names learned from memories: which further names of speakers the reader's memories say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Final
+
+from remembrancer.domain.event import UNTRUSTED, Role
+from remembrancer.domain.names import ALIAS
+from remembrancer.domain.query import Filter
+from remembrancer.language.learned_names import Said, learned_names
+from remembrancer.language.reading import may_use_learned_names
+from remembrancer.ports.journal import EventFilter
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from remembrancer.domain.memory import Memory
+    from remembrancer.domain.names import LearnedName
+    from remembrancer.domain.scope import Reader
+    from remembrancer.engine.context import Context
+    from remembrancer.ports.changes import ReadView
+
+READ: Final = 200
+"""The memories with names that are read, the newest."""
+_SPEAKERS: Final = frozenset({Role.USER, Role.ASSISTANT})
+
+
+def learned(
+    ctx: Context, view: ReadView, reader: Reader, where: Filter, participants: Collection[str], question: str
+) -> tuple[LearnedName, ...]:
+    """The further names of speakers that the reader's memories say at the time of the filter; none if the question has
+    no word that may be one.
+
+    Of the filter only the time counts: a question about one session may use a name said in another. Untrusted origins
+    and memories that the preset holds back name nobody.
+    """
+    if not may_use_learned_names(question, participants) or not view.state(reader.scope).change:
+        return ()
+    saying = Filter(
+        current_at=where.current_at,
+        past=where.past,
+        tags=frozenset({ALIAS}),
+        without_tags=ctx.preset.hidden_tags,
+    )
+    found = [
+        memory
+        for memory in view.memories(reader, saying, limit=READ)
+        if memory.origin not in UNTRUSTED and not memory.flagged
+    ]
+    return learned_names(_said(view, reader, found[::-1]), participants) if found else ()
+
+
+def _said(view: ReadView, reader: Reader, memories: Collection[Memory]) -> Iterator[Said]:
+    """What the memories say, by whom: a turn's text, the turns of an episode, the text of a note."""
+    several = [memory.id for memory in memories if memory.role is None]
+    cues = view.cues(reader, several) if several else {}
+    ids = frozenset(cue.event_id for one in cues.values() for cue in one if cue.event_id is not None)
+    events = (
+        {event.id: event for event in view.events(reader, EventFilter(ids=ids, archived=True), limit=len(ids))}
+        if ids
+        else {}
+    )
+    for memory in memories:
+        turns: list[tuple[str, UUID]] = [
+            (cue.text, cue.event_id) for cue in cues.get(memory.id, ()) if cue.event_id in events and cue.event_id
+        ]
+        if memory.role in _SPEAKERS or (memory.role is None and not turns):
+            yield Said(memory.text, memory.role, memory.actor, memory.id)
+        for text, event in turns:
+            if events[event].role in _SPEAKERS:
+                yield Said(text, events[event].role, events[event].actor, memory.id)

@@ -1,0 +1,108 @@
+"""Names learned from statements: which further names the speakers have after all that was said, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from remembrancer.domain.event import Role
+from remembrancer.domain.names import LearnedName
+from remembrancer.language.english.given_names import WORDS, given_name
+from remembrancer.language.english.other_names import Naming, begins, listed, namings
+from remembrancer.language.english.people import People, people
+from remembrancer.language.lexical import fold
+
+
+class Said(NamedTuple):
+    """A text that may state names. `role`, `actor`: of the turn; `role` None: a note, which nobody said. `said_in`: its
+    memory.
+    """
+
+    text: str
+    role: Role | None
+    actor: str | None
+    said_in: UUID
+
+
+class _Person(NamedTuple):
+    """A speaker by name, or by the role of turns without one."""
+
+    speaker: str | None
+    role: Role | None
+
+
+_MOST: Final = 256
+"""The statements kept in memory."""
+
+
+def learned_names(said: Iterable[Said], participants: Collection[str]) -> tuple[LearnedName, ...]:
+    """The further names of the speakers after these texts, the oldest first.
+
+    A name told of somebody else counts if exactly one of its two names is that of one participant, as spelled. One that
+    its bearer ended is only taken up again by the bearer.
+    """
+    known = people(frozenset(participants))
+    names: dict[tuple[str, _Person], LearnedName] = {}
+    ended: set[tuple[str, _Person]] = set()
+    for one in said:
+        for naming in _stated(one.text, is_note=one.role is None):
+            for name, person in _told(naming, one, known, names):
+                key = (fold(name), person)
+                if naming.ends:
+                    names.pop(key, None)
+                    ended.add(key)
+                elif naming.of_speaker or key not in ended:
+                    ended.discard(key)
+                    names[key] = LearnedName(name, *person, one.said_in)
+    return tuple(names.values())
+
+
+@lru_cache(maxsize=_MOST)
+def _stated(text: str, *, is_note: bool) -> tuple[Naming, ...]:
+    return (*namings(text), *(listed(text) if is_note else ()))
+
+
+def _told(
+    naming: Naming, said: Said, known: People, names: dict[tuple[str, _Person], LearnedName]
+) -> Iterator[tuple[str, _Person]]:
+    """The names that a statement gives or ends, and whose they are."""
+    if naming.of_speaker:
+        if said.role is None:
+            return
+        bearer = _Person(said.actor or None, None if said.actor else said.role)
+        for name in naming.names:
+            if not naming.needs_likeness or _is_like(name, said.actor or ""):
+                yield from ((form, bearer) for form in _forms(name))
+        return
+    of = [_bearers(name, known, names) for name in naming.names]
+    bearers = {person for persons in of for person in persons}
+    if len(bearers) == 1:
+        for name, persons in zip(naming.names, of, strict=True):
+            if not persons:
+                yield from ((form, next(iter(bearers))) for form in _forms(name))
+
+
+def _forms(name: str) -> Iterator[str]:
+    """A name, and the given name that it begins with."""
+    yield name
+    first, *rest = name.split()
+    if rest and given_name(fold(first)) is not None:
+        yield first
+
+
+def _is_like(name: str, own: str) -> bool:
+    first = fold(name.split(maxsplit=1)[0])
+    return (given_name(first) is not None and first not in WORDS) or any(begins(name, word) for word in own.split())
+
+
+def _bearers(name: str, known: People, names: dict[tuple[str, _Person], LearnedName]) -> set[_Person]:
+    """Those whose name this is, as spelled: a speaker's whose first word and others it shares, or a learned one's."""
+    words = [fold(word) for word in name.split()]
+    speakers = set(known.spelled.get(words[0], ()))
+    for word in words[1:]:
+        speakers &= known.spelled.get(word, speakers)
+    if speakers:
+        return {_Person(speaker, None) for speaker in speakers}
+    return {person for learned, person in names if learned == " ".join(words)}
