@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.domain.event import UNTRUSTED, Role
@@ -15,13 +15,14 @@ from remembrancer.ports.journal import EventFilter
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from remembrancer.domain.memory import Memory
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.names import LearnedName
     from remembrancer.domain.scope import Reader
     from remembrancer.engine.context import Context
     from remembrancer.ports.changes import ReadView
 
-READ: Final = 200
+READ: Final = 100
 """The memories with names that are read, the newest."""
 _SPEAKERS: Final = frozenset({Role.USER, Role.ASSISTANT})
 
@@ -29,8 +30,8 @@ _SPEAKERS: Final = frozenset({Role.USER, Role.ASSISTANT})
 def learned(
     ctx: Context, view: ReadView, reader: Reader, where: Filter, participants: Collection[str], question: str
 ) -> tuple[LearnedName, ...]:
-    """The further names of speakers that the reader's memories say at the time of the filter; none if the question has
-    no word that may be one.
+    """The further names of speakers that the reader's memories say at the time of the filter; none if the question
+    has no word that may be one.
 
     Of the filter only the time counts: a question about one session may use a name said in another. Untrusted origins
     and memories that the preset holds back name nobody.
@@ -54,13 +55,12 @@ def learned(
 def _said(view: ReadView, reader: Reader, memories: Collection[Memory]) -> Iterator[Said]:
     """What the memories say, by whom: a turn's text, the turns of an episode, the text of a note."""
     several = [memory.id for memory in memories if memory.role is None]
-    cues = view.cues(reader, several) if several else {}
+    cues: Mapping[UUID, tuple[Cue, ...]] = view.cues(reader, several) if several else {}
     ids = frozenset(cue.event_id for one in cues.values() for cue in one if cue.event_id is not None)
-    events = (
-        {event.id: event for event in view.events(reader, EventFilter(ids=ids, archived=True), limit=len(ids))}
-        if ids
-        else {}
-    )
+    events: dict[UUID, Event] = {}
+    if ids:
+        found = view.events(reader, EventFilter(ids=ids, archived=True), limit=len(ids))
+        events.update((event.id, event) for event in found)
     for memory in memories:
         turns: list[tuple[str, UUID]] = [
             (cue.text, cue.event_id) for cue in cues.get(memory.id, ()) if cue.event_id in events and cue.event_id

@@ -94,7 +94,9 @@ def _forms(name: str) -> Iterator[str]:
 
 def _is_like(name: str, own: str) -> bool:
     first = fold(name.split(maxsplit=1)[0])
-    return (given_name(first) is not None and first not in WORDS) or any(begins(name, word) for word in own.split())
+    return (given_name(first) is not None and first not in WORDS) or any(
+        begins(first, fold(word)) for word in own.split()
+    )
 
 
 def _bearers(name: str, known: People, names: dict[tuple[str, _Person], LearnedName]) -> set[_Person]:

@@ -63,7 +63,8 @@ class Reading:
     trip"). `answer_type`: the type of answer expected (a time, a number, a name). `only_when`: it names a time, perhaps
     a person, and no other topic ("What happened yesterday?"). `small_talk`: it is a message that names no subject ("ok,
     thanks!"). `kind`: what it asks for; None if only its terms were read, or if it is not English. `languages`: those
-    that it may be written in (`languages_of`); empty if unknown. `names`: the names of speakers that it was read to have.
+    that it may be written in (`languages_of`); empty if unknown. `names`: the names of speakers in it, and how each
+    was matched.
     """
 
     searched: str

@@ -32,6 +32,7 @@ from remembrancer.interfaces.cli.drawing import (
     memory_line,
     optional_minute,
     part_bars,
+    said,
     scope_text,
     strength_facts,
 )
@@ -277,16 +278,21 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
     call.answer(WhyNotOut.of(found), partial(_explained, titles=titles))
 
 
-def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -> Renderables:
-    """The hits, each with its id for further commands. `explain`: also what was searched, if not the whole question."""
-    if explain and recall.trace.kind is not None and recall.trace.searched != recall.query.strip():
+def _read_as(recall: Recall) -> Renderables:
+    """What was searched, if not the whole question, and the names in it that stand for somebody recorded otherwise."""
+    if recall.trace.kind is not None and recall.trace.searched != recall.query.strip():
         yield Text(f"Searched ({recall.trace.kind}): {one_line(recall.trace.searched)}", style="dim")
         yield ""
-    if explain and (names := [one for one in recall.trace.names if one.name != one.speaker]):
-        for one in names:
-            said = "" if one.said_in is None else f", as memory {one.said_in} says"
-            yield Text(f"{one.name}: read as {one.speaker}{said}", style="dim")
-        yield ""
+    for one in recall.trace.names:
+        if one.name != one.speaker:
+            source = "" if one.said_in is None else f", as memory {one.said_in} says"
+            yield Text(f"{one.name}: read as {one.speaker}{source}", style="dim")
+
+
+def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -> Renderables:
+    """The hits, each with its id for further commands. `explain`: also how the question was read."""
+    if explain:
+        yield from _read_as(recall)
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")
     for hit in recall.hits:

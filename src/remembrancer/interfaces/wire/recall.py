@@ -94,8 +94,8 @@ class HitOut(Wire, Of["Hit"]):
 class NamedSpeakerOut(Wire, Of["NamedSpeaker"]):
     """A name in the question and the `speaker` that it was read as: an actor, or the role of turns without one.
 
-    `match`: `spelled`, also with other capitals or accents; `form`, another spelling or a short form; `learned`, because
-    the memory `said_in` says so.
+    `match`: `spelled`, also with other capitals or accents; `form`, another spelling or a short form; `learned`,
+    because the memory `said_in` says so.
     """
 
     name: str
@@ -133,7 +133,7 @@ class RecallOut(Wire):
     degraded: dict[str, str]
     timings_ms: dict[str, float]
     kind: QuestionKind | None = None
-    names: list[NamedSpeakerOut] = []
+    names: list[NamedSpeakerOut]
     searched: str
     embedded: str
     terms: list[str]

@@ -1,18 +1,19 @@
-"""Recognising statements about the names of people: "Call me Kat", "Katharina, whom everybody calls Kat". English.
+"""Recognising statements of names of people: "Call me Kat", "Katharina, whom everybody calls Kat". English.
 
-Only plain statements count. What is asked, reported, supposed, shown as code, or said of a story or a role does not, and
-neither does a word that is no name ("call me tomorrow"). "Don't call me Kat" ends a name.
+Only plain statements count. What is asked, reported, supposed, shown as code, or said of a story does not, and neither
+does a word that is no name ("call me tomorrow"). "Don't call me Kat" ends a name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from remembrancer.language.english.dates import MONTHS, WEEKDAYS
+from remembrancer.language.english import naming_forms as forms
 from remembrancer.language.english.given_names import WORDS, given_name
-from remembrancer.language.english.stop_words import STOP_WORDS
+from remembrancer.language.english.people import in_small_letters
 from remembrancer.language.lexical import fold
 from remembrancer.patterns import pattern
 
@@ -34,163 +35,20 @@ _END_CHARS: Final = 400
 _SENTENCE_CHARS: Final = range(6, 400)
 _MAX_WORDS: Final = 3
 """The most words of a name."""
+_WITHIN: Final = "\x01"
+"""Marks a name that stood in quotation marks within a name: Robert "Bobby" Tables."""
 
-_HINT: Final = pattern(
-    r"\bcall(?:s|ed|ing)?\b|\bgo(?:es|ing)? by\b|\bgone by\b|\bname[sd]?\b|\bnick\w*|\bshort for\b|\bfor short\b|\baka\b"
-    r"|a\.k\.a|\bknown as\b|\bby the way\b|\bbtw\b|\banswers? to\b|\balias\b|\bdubbed\b|\bchristened\b|\bcall ?sign\b"
-    r"|\bi['’]m not\b|^(?:hi|hello|hey)\b|[(\"“]",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""One of these is in every statement."""
 _CODE: Final = pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*(?:>|//|#|\$ ).*$", re.DOTALL | re.MULTILINE)
 _WORD: Final = r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*"
+_A_WORD: Final = pattern(rf"(?<![\w@]){_WORD}(?!\w)")
 _QUOTED_NAME: Final = pattern(rf"[\"“„«]({_WORD}(?: {_WORD}){{0,2}})[.,]?[\"”“»]|(?<!\w)['‘]({_WORD})['’](?!\w)")
 _QUOTED: Final = pattern(r"[\"“„«][^\"“”„«»\n]{2,}[\"”“»]|(?<!\w)['‘][^'‘\n]{2,}'(?!\w)")
 _SENTENCE: Final = pattern(r"(?<=[.!?;])\s+|\n+|\s+[–—-]+\s+")
 _TITLE: Final = pattern(r"\b(Dr|Mr|Mrs|Ms|Prof|St)\.(?= )")
-_A_WORD: Final = pattern(rf"(?<![\w@]){_WORD}(?!\w)")
-
-_ASKS: Final = pattern(r"\?[\"”')]*$")
+_QUESTION: Final = pattern(r"\?[\"”')]*$")
 _TAG_QUESTION: Final = pattern(
     r"[,.] (?:ok|okay|alright|all right|please|yeah|right|will you|would you)\?$", re.IGNORECASE
 )
-_SUPPOSED: Final = pattern(
-    r"\b(?:said|says|say|saying|told|tells|tell|asks?|asked|goes(?! by)|went|whether|if|unless|until|wish(?:es)?|would"
-    r"|could|might|should have|pretend(?:ed|ing)?|imagine|suppose|supposing|character|novel|movie|film|song|lyrics?"
-    r"|story|game|joke[sd]?|joking|kidding|dream(?:t|ed)?|used to|someday|one day|once|was like|were like|quote"
-    r"|wants? (?:you|me|us|him|her|them) to|wrote|reads?|sign|sticker|shirt|mug|title|album|band)\b",
-    re.IGNORECASE,
-)
-"""Words before a statement that report or suppose it."""
-_STAGED: Final = pattern(
-    r"\b(?:in|for) (?:the|a|an|my|our|this|that|his|her) (?:\w+ )?(?:play|game|film|movie|book|story|novel|musical|show"
-    r"|campaign|song|dream|sketch|comic)\b|\b(?:kidding|joking|haha not)\b",
-    re.IGNORECASE,
-)
-
-_AT: Final = r"(?: (?:at|in|from|on|around|with|among|of|back) (?:[\w'’-]+ ){0,2}[\w'’-]+| here| there| back home)?"
-_ADVERBS: Final = (
-    r"(?: (?:always|just|all|usually|still|mostly|simply|actually|now|only|both|also|often|sometimes|normally|either"
-    r"|generally|kind of|tend to|seems? to|like to|started to|have started to))*"
-)
-_SUBJECT: Final = (
-    r"(?:everyone|everybody|people|folks|they|friends|(?:most|all|some|many)(?: of)? (?:my |the |our )?[\w'’-]+"
-    r"|(?:my|the|our) (?:[\w'’-]+ ){0,2}[\w'’-]+(?:(?:,| and) (?:my |the )?[\w'’-]+){0,2}|the whole [\w'’-]+)" + _AT
-)
-_CALL: Final = r"(?:calls?|(?:has|have|['’]ve|['’]s)(?: always| all)? called|calling|refers? to|knows?|address(?:es)?)"
-_CLAUSE: Final = (
-    r"(?:^|[,:;(.…!] *|\b(?:and|but|so|because|though|although|since|cause|as) )"
-    r"(?:(?:ok(?:ay)?|hi|hey|hello|oh|well|yes|yeah|no|also|and|but|so|please|btw|by the way|fyi|actually|honestly|sure"
-    r"|though|just|in fact|for the record|nice to meet you|around here|here|at work|at home|online|these days|nowadays"
-    r"|note that|remember(?: that)?|(?:ha)+|lol)[,:!.]* )*"
-)
-_LEADS: Final = (
-    r"(?:(?:please|just|do|simply|also|better|instead|you (?:can|may|should|must)(?: all| just| also)?|feel free to|you all can"
-    r"|everyone can|go ahead and|let['’]s|always) )*"
-)
-_MINE: Final = (
-    r"my (?:(?:full|first|given|real|new|other|old|preferred|current|chosen|married|actual|legal|usual|family|team|trail"
-    r"|school|childhood|english|work) )?(?:nick ?name|name|nick|alias|pen ?name|call ?sign|stage name|trail name|street name)"
-)
-
-_OF_SPEAKER: Final = pattern(
-    _CLAUSE
-    + r"(?:"
-    + rf"{_LEADS}(?:call|address) me(?: (?:as|by)(?: my name)?)? "
-    + rf"|{_SUBJECT}{_ADVERBS} {_CALL} me(?: as)? "
-    + rf"|I(?:['’]m| am){_ADVERBS} (?:better |widely )?(?:called|known as|nicknamed|going by|to be called) (?:just )?"
-    + rf"|(?:I{_ADVERBS} (?:go by|answer to|use the name|go under)|I(?:['’]ve| have){_ADVERBS} gone by)"
-    + r"(?: (?:the |my )?(?:first |middle )?(?:nick)?name)?(?:,| of)? (?:just )?"
-    + r"|I(?:['’]d| would)? (?:much |really )?(?:prefer|rather|like)(?: to)? (?:be called|being called|go by|going by|the name) "
-    + rf"|{_MINE}{_AT}(?:['’]s| is|:| =)(?: just| actually| also| now| still)* "
-    + r"|(?:[\w'’-]+ ){1,4}(?:nick)?(?:named|dubbed|christened|baptised|baptized) me "
-    + r"|(?:[\w'’-]+ ){1,5}(?:gave me|given me|earned|picked up|got)(?: the| a| my)?(?: trail| old| new)? (?:nick)?name(?: of)? "
-    + r")$",
-    re.IGNORECASE,
-)
-"""What comes before the speaker's name. Matched up to the place of a name."""
-_ENDING: Final = pattern(
-    r"(?:\b(?:don['’]?t|do not|never|please no longer|stop|quit|not)(?: you| ever| please)* (?:call|calling|address) me(?: as)? "
-    r"|\b(?:nobody|no[ -]?one|none of (?:my |the |them)[\w'’-]*|hardly anyone)"
-    + _AT
-    + r"(?: really)? (?:calls?|has called) me "
-    r"|\b(?:don['’]?t|do not|no longer|stopped|not) (?:go|going|answer|answering) (?:by|to) "
-    r"|\bI(?:['’]m| am) (?:no longer|not) (?:called |known as |going by )?)$",
-    re.IGNORECASE,
-)
-_ANY_MORE: Final = pattern(r"^,? (?:any ?more|any longer|these days|now)\b", re.IGNORECASE)
-_INTRODUCES: Final = pattern(
-    _CLAUSE + r"(?:it['’]s|it is|its|this is|I['’]m|I am|im|name['’]s)(?: just| actually)? $", re.IGNORECASE
-)
-_AFTER_INTRODUCTION: Final = pattern(
-    r"^,? \(?(?:by the way|btw|for short|to (?:my )?friends|not [A-Z]|short for)|^,? (?:actually|please)[.!]?$"
-)
-_GREETS: Final = pattern(r"^(?:hi|hello|hey)(?: there| all| everyone| everybody| team)?[,!.]? ", re.IGNORECASE)
-
-_AFTER: Final = pattern(
-    r"^(?:$|[.!,;:)…?]|\s*[–—(]|\s+(?:for short|instead|now|nowadays|these days|here|please|too|anyway|by the way|btw|at \w+|in (?:the|my|our|this|here|class|private|person)|online|around|among|amongst|to"
-    r" (?:my|his|her|their|our|close|friends|family|everyone|everybody|most)|from now|from then|on (?:the|my|our|air|stage|here)|if"
-    r" (?:you|we|that|it)|when(?:ever)? (?:you|we|I)|because|but|not|rather|though|unless|ever since|since|as|after"
-    r"|everywhere|mostly|even|again|all the|most of|ok|okay|haha|lol|except|apart|besides|already|still|by now|always|like everyone"
-    r"|like everybody|short for|with|so|which|who|whenever|any ?more|any longer|is fine|works|will do|and|or)\b)",
-    re.IGNORECASE,
-)
-"""What may follow a name that is called."""
-_OR: Final = pattern(r"^,? or (?:just |simply |even )?$", re.IGNORECASE)
-
-_PEOPLE: Final = (
-    r"(?:everyone|everybody|people|friends|we|they|most people|most|all of us|I|(?:his|her|their|our|my|the) (?:[\w'’-]+ ){0,2}[\w'’-]+)"
-    + _AT
-)
-_BETWEEN: Final = pattern(
-    rf"^,? (?:but |and |though )?(?:whom |who |that )?{_PEOPLE}{_ADVERBS} calls?(?: him| her| them)? $"
-    rf"|^,? (?:who )?{_ADVERBS}(?: ?)(?:goes by|answers to|uses)(?: the)?(?: (?:nick)?name)?(?: of)? (?:just )?$"
-    rf"|^(?:['’]s|s['’]) (?:friends|family|colleagues|team|mates|parents|brothers?|sisters?|kids|teammates)"
-    rf"{_ADVERBS} call (?:him|her|them) $"
-    r"|^(?:['’]s|s['’]) (?:[\w'’-]+ )?(?:nick ?name|nick|alias|call ?sign|trail name|stage name)"
-    + _AT
-    + r" is (?:just )?$",
-    re.IGNORECASE,
-)
-"""Between two names of one person, of whom the sentence says so."""
-_BETWEEN_LIKE: Final = pattern(
-    r"^(?:,| is|,? who is|['’]s|,? also)?(?: (?:also|better|usually|often|widely|just|simply|mostly|now|always))*"
-    r" (?:known as|nicknamed|aka|a\.k\.a\.?|alias) $"
-    rf"|^(?:,? who)? is{_ADVERBS} called $"
-    r"|^,? or(?: just| simply)? $|^ \((?:or |aka |a\.k\.a\.? |alias |also |just )?$|^, (?:alias|aka) $",
-    re.IGNORECASE,
-)
-"""Between two names that must be alike, because other words may stand there too."""
-_SHORT_FOR: Final = pattern(
-    r"^(?:,| is|['’]s|,? which is|,? it['’]s| \(|,? being)?(?: just| of course| also)? ?(?:short|a nickname|the nickname) (?:for|of) $",
-    re.IGNORECASE,
-)
-_FOR_SHORT: Final = pattern(r"^(?:, | \(|,? or |, or just )$", re.IGNORECASE)
-_CALLS_TWO: Final = pattern(
-    rf"(?:^|[,;:.] |\b(?:and|but|so) )(?:everyone|everybody|all of us|we all|people|(?:the|our) whole [\w'’-]+){_AT}{_ADVERBS} calls? $",
-    re.IGNORECASE,
-)
-
-_NO_NAMES: Final = (
-    STOP_WORDS
-    | {word.lower() for word in (*MONTHS, *WEEKDAYS)}
-    | frozenset(
-        """
-    mom mum mommy mummy mama mamma ma dad daddy papa pa pop pops grandma grandpa granny gran grandad granddad nana nan
-    nanna opa oma auntie aunt aunty uncle sister sis brother bro son sir sire madam ma'am maam miss mister mr mrs ms mx
-    dr doctor captain coach chef boss professor prof teacher sensei god lord satan santa ishmael crazy old-fashioned mad
-    paranoid cynical naive picky weird lazy silly stupid sentimental biased skeptical sceptical lucky tomorrow today
-    tonight later back anytime whenever maybe asap uber lyft taxi cab ambulance liar cheap boring nosy romantic
-    superstitious dumb insane odd strange greedy spoiled spoilt dramatic ridiculous jealous selfish petty traditional
-    english french german spanish italian irish scottish american canadian british dutch polish russian chinese japanese
-    indian australian mexican brazilian european asian african names bad wrong right ok okay yes no please sorry thanks
-    everyone everybody someone somebody anyone nobody christmas easter friend baby babe honey darling dear sweetie love
-    monday's collect again early late asap directly immediately first anything something whatever cruel old fashioned
-    number n/a none null unknown anonymous user assistant admin
-    """.split()
-    )
-)
-"""Words that are no names, although they may follow "call me"."""
 
 
 def namings(text: str) -> tuple[Naming, ...]:
@@ -201,17 +59,21 @@ def namings(text: str) -> tuple[Naming, ...]:
     >>> namings("Katharina, whom everybody calls Kat, moved.")[0].names, namings("Call me tomorrow.")
     (('Katharina', 'Kat'), ())
     """
-    if not _HINT.search(text):
-        return ()
     if len(text) > LONG_CHARS:
         text = f"{text[:_END_CHARS]}\n{text[-_END_CHARS:]}"
+    low = text.lower()
+    if not any(hint in low for hint in forms.HINTS):
+        return ()
     text = _TITLE.sub(r"\1", _CODE.sub("\n", text))
-    found: dict[Naming, None] = {}
-    for sentence in _SENTENCE.split(_QUOTED.sub(" … ", _QUOTED_NAME.sub(_unquoted, text))):
-        sentence = sentence.strip()
-        if len(sentence) in _SENTENCE_CHARS and not (_ASKS.search(sentence) and not _TAG_QUESTION.search(sentence)):
-            found.update(dict.fromkeys(_of_sentence(sentence)))
-    return tuple(found)
+    sentences = map(str.strip, _SENTENCE.split(_QUOTED.sub(" … ", _QUOTED_NAME.sub(_unquoted, text))))
+    return tuple(
+        dict.fromkeys(
+            naming
+            for sentence in sentences
+            if len(sentence) in _SENTENCE_CHARS and (_TAG_QUESTION.search(sentence) or not _QUESTION.search(sentence))
+            for naming in _of_sentence(sentence)
+        )
+    )
 
 
 def _unquoted(quoted: re.Match[str]) -> str:
@@ -225,10 +87,6 @@ def _unquoted(quoted: re.Match[str]) -> str:
     return f"({_WITHIN}{name})" if within else name
 
 
-_WITHIN: Final = "\x01"
-"""Marks a name that stood in quotation marks within a name: Robert "Bobby" Tables."""
-
-
 class _Name(NamedTuple):
     start: int
     end: int
@@ -236,76 +94,84 @@ class _Name(NamedTuple):
 
 
 def _of_sentence(sentence: str) -> Iterator[Naming]:
-    small = sentence[1:] == sentence[1:].lower().replace(" i ", " I ") or sentence == sentence.lower()
-    names = list(_names_in(sentence, small=small))
+    names = list(_names_in(sentence, common_only=in_small_letters(sentence) or sentence.isupper()))
+    names = [name for name in names if not forms.SUPPOSED.search(sentence[: name.start])]
     for place, name in enumerate(names):
-        before, after = sentence[: name.start], sentence[name.end :]
-        if _ENDING.search(before):
-            ends_now = not re.search(r"\bI(?:['’]m| am) not $", before) or _ANY_MORE.search(after)
-            if ends_now and not _SUPPOSED.search(before):
-                yield Naming((name.text,), of_speaker=True, ends=True)
-            continue
-        stated = _OF_SPEAKER.search(before)
-        if stated and _AFTER.match(after) and not (_SUPPOSED.search(before) or _STAGED.search(after)):
-            yield Naming((name.text,), of_speaker=True)
-            if place + 1 < len(names) and _OR.match(sentence[name.end : names[place + 1].start]):
-                yield Naming((names[place + 1].text,), of_speaker=True)
-        elif _INTRODUCES.search(before) and (
-            _AFTER_INTRODUCTION.match(after) or (_GREETS.match(sentence) and re.match(r"[.!,]|$", after))
-        ):
-            yield Naming((name.text,), of_speaker=True, needs_likeness=True)
-    for one, other in zip(names, names[1:], strict=False):
-        if not _SUPPOSED.search(sentence[: one.start]):
-            yield from _of_two(sentence, one, other)
+        yield from _of_speaker(sentence, name, names[place + 1 :])
+    for one, other in pairwise(names):
+        if _are_of_one(one.text, other.text, sentence[one.end : other.start], sentence[other.end :]):
+            yield Naming((one.text, other.text))
     for name in names:  # "Everybody calls Katharina Kat" is one run of capitals
-        words = name.text.split()
-        if len(words) > 1 and _CALLS_TWO.search(sentence[: name.start]) and _AFTER.match(sentence[name.end :]):
-            yield Naming((" ".join(words[:-1]), words[-1]))
+        first, _, last = name.text.rpartition(" ")
+        if first and forms.CALLS_TWO.search(sentence[: name.start]) and forms.AFTER.match(sentence[name.end :]):
+            yield Naming((first, last))
 
 
-def _of_two(sentence: str, one: _Name, other: _Name) -> Iterator[Naming]:
-    between, after = sentence[one.end : other.start], sentence[other.end :]
-    names = (one.text, other.text)
+def _of_speaker(sentence: str, name: _Name, later: Sequence[_Name]) -> Iterator[Naming]:
+    """What the sentence says of the name, and of one after "or", as a name of its speaker."""
+    before, after = sentence[: name.start], sentence[name.end :]
+    if forms.ENDING.search(before):
+        if not forms.IS_NOT.search(before) or forms.ANY_MORE.match(after):
+            yield Naming((name.text,), of_speaker=True, ends=True)
+    elif forms.OF_SPEAKER.search(before):
+        if forms.AFTER.match(after) and not forms.STAGED.search(after):
+            yield Naming((name.text,), of_speaker=True)
+            if later and forms.OR.match(sentence[name.end : later[0].start]):
+                yield Naming((later[0].text,), of_speaker=True)
+    elif forms.INTRODUCES.search(before) and (
+        forms.AFTER_INTRODUCTION.match(after) or (forms.GREETS.match(sentence) and forms.ENDS.match(after))
+    ):
+        yield Naming((name.text,), of_speaker=True, needs_likeness=True)
+
+
+def _are_of_one(one: str, other: str, between: str, after: str) -> bool:
+    """Whether the words between two names, and after them, say that both are of one person."""
     if between == f" ({_WITHIN}":
-        yield Naming(names)
-    elif not _AFTER.match(after) or _STAGED.search(after):
-        return
-    elif _BETWEEN.match(between) or _SHORT_FOR.match(between) or (_FOR_SHORT.match(between) and re.match(r" for short\b", after)) or (_BETWEEN_LIKE.match(between) and are_alike(*names)):
-        yield Naming(names)
+        return True
+    if not forms.AFTER.match(after) or forms.STAGED.search(after):
+        return False
+    return bool(
+        forms.BETWEEN.match(between)
+        or (forms.BETWEEN_FOR_SHORT.match(between) and forms.FOR_SHORT.match(after))
+        or (forms.BETWEEN_LIKE.match(between) and are_alike(one, other))
+    )
 
 
-def _names_in(sentence: str, *, small: bool) -> Iterator[_Name]:
-    """The runs of words that may be a name, at most `_MAX_WORDS` each. `small`: the sentence has no capitals beyond its
-    first letter, so that only common given names that are no ordinary words count.
+def _names_in(sentence: str, *, common_only: bool) -> Iterator[_Name]:
+    """The runs of up to `_MAX_WORDS` words that may be names. `common_only`: capitals tell nothing, so that only common
+    given names that are no ordinary words count.
     """
     run: list[re.Match[str]] = []
     for word in _A_WORD.finditer(sentence):
-        if run and (sentence[run[-1].end() : word.start()] != " " or len(run) == _MAX_WORDS):
-            yield _Name(run[0].start(), run[-1].end(), " ".join(part[0] for part in run))
+        is_name = _may_be_common(word[0]) if common_only else _may_be_name(word[0])
+        goes_on = bool(run) and sentence[run[-1].end() : word.start()] == " " and len(run) < _MAX_WORDS
+        if run and not (is_name and goes_on):
+            yield _joined(run)
             run = []
-        if _is_name(word[0], small=small, shouted=sentence.isupper()):
+        if is_name:
             run.append(word)
-        elif run:
-            yield _Name(run[0].start(), run[-1].end(), " ".join(part[0] for part in run))
-            run = []
     if run:
-        yield _Name(run[0].start(), run[-1].end(), " ".join(part[0] for part in run))
+        yield _joined(run)
 
 
-def _is_name(word: str, *, small: bool, shouted: bool) -> bool:
+def _joined(run: Sequence[re.Match[str]]) -> _Name:
+    return _Name(run[0].start(), run[-1].end(), " ".join(word[0] for word in run))
+
+
+def _may_be_name(word: str) -> bool:
+    return len(word) > 1 and word[0] != word[0].lower() and fold(word) not in forms.NO_NAMES
+
+
+def _may_be_common(word: str) -> bool:
     folded = fold(word)
-    if len(word) < 2 or folded in _NO_NAMES or word.lower() in _NO_NAMES or word.endswith(("'s", "’s")):
-        return False
-    if small or shouted:
-        return given_name(folded) is not None and folded not in WORDS
-    return word[0].isupper() or (word[0] == word[0].lower() and word[0] == word[0].upper())
+    return folded not in forms.NO_NAMES and folded not in WORDS and given_name(folded) is not None
 
 
 def are_alike(one: str, other: str) -> bool:
     """Whether two names may be of one person by their looks: forms of one given name, or one begins another's word."""
-    for first in one.split():
-        for second in other.split():
-            known, known_too = given_name(fold(first)), given_name(fold(second))
+    for first in map(fold, one.split()):
+        for second in map(fold, other.split()):
+            known, known_too = given_name(first), given_name(second)
             if known is not None and known_too is not None and known.may_be(known_too):
                 return True
             if begins(first, second) or begins(second, first):
@@ -314,12 +180,11 @@ def are_alike(one: str, other: str) -> bool:
 
 
 def begins(short: str, name: str) -> bool:
-    """Whether a name of two letters or more is the beginning of a longer one, without accents and capitals.
+    """Whether a folded name of two letters or more is the beginning of a longer one.
 
-    >>> begins("Ragga", "Ragnheiður"), begins("Thandi", "Thandiwe")
+    >>> begins("ragga", "ragnheidur"), begins("thandi", "thandiwe")
     (False, True)
     """
-    short, name = fold(short), fold(name)
     return 2 <= len(short) < len(name) and name.startswith(short)
 
 
@@ -334,9 +199,10 @@ def listed(text: str) -> tuple[Naming, ...]:
     (('Katharina Weber', 'Kathi'), ('Kat', 'Katharina Weber'))
     """
     found: list[Naming] = []
-    for one, others in (pair for sentence in _SENTENCE.split(text) for pair in _LISTED.findall(sentence.strip())):
-        for other in _SEPARATOR.split(others.rstrip(". ")):
-            words = other.strip("\"'“”() ").split()
-            if 1 <= len(words) <= _MAX_WORDS and fold(words[0]) not in _NO_NAMES:
-                found.append(Naming((one, " ".join(words))))
+    for sentence in _SENTENCE.split(text[:LONG_CHARS]):
+        for one, others in _LISTED.findall(sentence.strip()):
+            for other in _SEPARATOR.split(others.rstrip(". ")):
+                words = other.strip("\"'“”() ").split()
+                if 1 <= len(words) <= _MAX_WORDS and fold(words[0]) not in forms.NO_NAMES:
+                    found.append(Naming((one, " ".join(words))))
     return tuple(found)

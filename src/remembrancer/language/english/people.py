@@ -91,8 +91,8 @@ class People:
     of the same given name, then with a letter or two that differ. A lower-case word that may be an ordinary one is a
     name only if the speaker spells it so, or in a question without capitals beyond its first letter.
 
-    `learned`: by the folded words of further names, whose they are; None: of several speakers, so of nobody. Such a name
-    is never a part of a speaker's own name, and precedes other spellings and short forms.
+    `learned`: by the folded words of further names, whose they are; None: of several speakers, so of nobody. Such a
+    name is never a part of a speaker's own name, and precedes other spellings and short forms.
     """
 
     names: Mapping[str, frozenset[str]]
@@ -291,8 +291,8 @@ def _are_adjacent(run: list[re.Match[str]], question: str) -> bool:
 
 
 def _may_be_name(question: str, start: int, words: tuple[str, ...], *, is_capital: bool, small: bool) -> bool:
-    """Whether a word spelled as a learned name is one there: with a capital that no beginning of a sentence explains, or
-    in small letters if it is no ordinary word.
+    """Whether a word spelled as a learned name is one there: with a capital that no beginning of a sentence explains,
+    or in small letters if it is no ordinary word.
     """
     before, first = question[:start], words[0]
     if _PLACE_BEFORE.search(before):
