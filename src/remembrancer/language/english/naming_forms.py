@@ -19,7 +19,6 @@ _SUBJECT: Final = (
     rf"(?:everyone|everybody|people|folks|they|friends|(?:most|all|some|many)(?: of)? (?:my |the |our )?{_WORDS}"
     rf"|(?:my|the|our) (?:{_WORDS} ){{0,2}}{_WORDS}(?:(?:,| and) (?:my |the )?{_WORDS}){{0,2}}|the whole {_WORDS}){_AT}"
 )
-_CALL: Final = r"(?:calls?|(?:has|have|['’]ve|['’]s)(?: always| all)? called|calling)"
 _CLAUSE: Final = (
     r"(?:^|[,:;(.…!] *|\b(?:and|but|so|because|though|although|since|cause|as) )"
     r"(?:(?:ok(?:ay)?|hi|hey|hello|oh|well|yes|yeah|no|also|and|but|so|please|btw|by the way|fyi|actually|honestly|sure"
@@ -38,8 +37,8 @@ _MINE: Final = (
 
 HINTS: Final = (
     "call", "address me", "go by", "goes by", "going by", "gone by", "go under", "name", "nick", "short", "aka ",
-    "a.k.a", "known as", "by the way", "btw", "answer", "alias", "dubbed", "christened", "baptis", "baptiz", ", not ", "longer",
-    "any more", "anymore", "to my friends", " (", ' "', " “", " '", " ‘", "hi ", "hi,", "hello", "hey",
+    "a.k.a", "known as", "by the way", "btw", "answer", "alias", "dubbed", "christened", "baptis", "baptiz", ", not ",
+    "longer", "any more", "anymore", "to my friends", " (", ' "', " “", " '", " ‘", "hi ", "hi,", "hello", "hey",
 )  # fmt: skip
 """In small letters. One of these is in every statement of a name."""
 
@@ -47,7 +46,7 @@ OF_SPEAKER: Final = pattern(
     _CLAUSE
     + r"(?:"
     + rf"{_LEADS}(?:call|address) me(?: as)? "
-    + rf"|{_SUBJECT}{_ADVERBS} {_CALL} me(?: as)? "
+    + rf"|{_SUBJECT}(?:{_ADVERBS} calls?|(?: has| have|['’]ve){_ADVERBS} called) me(?: as)? "
     + rf"|I(?:['’]m| am){_ADVERBS} (?:better |widely )?(?:called|known as|nicknamed|going by|to be called) (?:just )?"
     + rf"|(?:I{_ADVERBS} (?:go by|answer to|use the name|go under)|I(?:['’]ve| have){_ADVERBS} gone by)"
     + r"(?: (?:the |my )?(?:first |middle )?(?:nick)?name)?(?:,| of)? (?:just )?"
@@ -120,11 +119,11 @@ BETWEEN_LIKE: Final = pattern(
 BETWEEN_FOR_SHORT: Final = pattern(r"^(?:, | \(|,? or |, or just )$", re.IGNORECASE)
 FOR_SHORT: Final = pattern(r"^ for short\b", re.IGNORECASE)
 CALLS_TWO: Final = pattern(
-    rf"(?:^|[,;:.] |\b(?:and|but|so) )(?:everyone|everybody|all of us|we all|people|(?:the|our) whole {_WORDS})"
-    rf"{_AT}{_ADVERBS} calls? $",
+    rf"(?:^|[,;:.] |\b(?:and|but|so) )(?:everyone|everybody|all of us|(?P<we>we)|we all|people"
+    rf"|(?:the|our) whole {_WORDS}){_AT}{_ADVERBS} calls? $",
     re.IGNORECASE,
 )
-"""Before two names of one person."""
+"""Before two names, which are of one person if they are alike, or everybody says so."""
 
 SUPPOSED: Final = pattern(
     r"\b(?:said|says|say|saying|told|tells|tell|asks?|asked|goes(?! by)|went|whether|if|unless|until|wish(?:es)?|would"
@@ -152,7 +151,7 @@ NO_NAMES: Final = (
         old-fashioned mad paranoid cynical naive picky weird lazy silly stupid sentimental biased skeptical sceptical
         lucky tomorrow today tonight later back anytime whenever maybe asap uber lyft taxi cab ambulance liar cheap
         boring nosy romantic superstitious dumb insane odd strange greedy spoiled spoilt dramatic ridiculous jealous
-        selfish petty traditional english french german spanish italian irish scottish american canadian british dutch
+        selfish petty traditional english french german spanish italian irish scottish american canadian british
         polish russian chinese japanese indian australian mexican brazilian european asian african names bad wrong
         right ok okay yes no please sorry thanks everyone everybody someone somebody anyone nobody christmas easter
         friend baby babe honey darling dear sweetie love collect again early late directly immediately first anything

@@ -103,7 +103,8 @@ def _of_sentence(sentence: str) -> Iterator[Naming]:
             yield Naming((one.text, other.text))
     for name in names:  # "Everybody calls Katharina Kat" is one run of capitals
         first, _, last = name.text.rpartition(" ")
-        if first and forms.CALLS_TWO.search(sentence[: name.start]) and forms.AFTER.match(sentence[name.end :]):
+        calls = forms.CALLS_TWO.search(sentence[: name.start])
+        if first and calls and forms.AFTER.match(sentence[name.end :]) and (not calls["we"] or are_alike(first, last)):
             yield Naming((first, last))
 
 
