@@ -453,6 +453,26 @@ def test_the_turns_of_a_file_of_the_25th_version_state_preferences(tmp_path: Pat
     assert tags == [("preference", "instruction", "always"), ("checkout", "preference"), (), ()]
 
 
+def test_the_turns_of_a_file_of_the_31st_version_say_names(tmp_path: Path) -> None:
+    connection = of_version(tmp_path / "old.db", 31)
+    turn = replace(
+        KESTREL, kind="message", text="I prefer to be called Moss.", role=Role.USER, topic_key=None, key=None
+    )
+    turns = (
+        replace(turn, id=UUID(int=1), tags=()),
+        replace(turn, id=UUID(int=2), tags=("checkout",), role=Role.ASSISTANT),
+        replace(turn, id=UUID(int=3), tags=(), role=Role.TOOL),
+        replace(turn, id=UUID(int=4), tags=(), text="I prefer aisle seats."),
+    )
+    for number, memory in enumerate(turns, start=1):
+        add_memory(connection, memory, change=number)
+    connection.execute("INSERT INTO changes VALUES ('acme', 4)")
+    connection.close()
+    with opened(tmp_path / "old.db") as rem:
+        tags = [rem.get(memory.id).tags for memory in turns]
+    assert tags == [("alias",), ("checkout", "alias"), (), ()]
+
+
 TOLD_ANEW = replace(KESTREL, text="a heron on the roof", revision=2, superseded_by=None, superseded_at=None)
 LATER = NOW + timedelta(hours=1)
 

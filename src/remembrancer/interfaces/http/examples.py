@@ -365,6 +365,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         degraded={},
         timings_ms={"lexical": 1.8, "dense": 2.4, "rank": 0.9},
         kind=QuestionKind.FACT,
+        names=[],
         searched=_QUESTION,
         embedded=_QUESTION,
         terms=["checkout", "run", "memori"],
