@@ -114,6 +114,9 @@ bench-calibration: $(VENV)/dev ## probability of hits: fitted on all data sets b
 bench-instructions: $(VENV)/dev ## attacks recognised, and benign texts flagged; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.instructions $(if $(LOCOMO),'$(LOCOMO)')
 
+bench-nicknames: $(VENV)/dev ## questions about speakers by nicknames that the conversation teaches, with and without learned names
+	$(BIN)/python -m benchmarks.nicknames
+
 bench-pollution: $(VENV)/dev ## recall for questions within long pasted prompts, against the same questions alone (minutes)
 	$(BIN)/python -m benchmarks.pollution
 

@@ -192,7 +192,7 @@ def read_question(
         spans=times,
         anchored=anchored(searched),
         answer_type=answer_type,
-        only_when=bool(times) and not _topic(searched, times, {one.name for one in names} | named),
+        only_when=bool(times) and not _topic(searched, times, {one.name for one in names if one.said_in} | named),
         kind=kind,
         languages=languages,
         names=names,
