@@ -180,6 +180,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "newest": "The time of the newest memory; None without any.",
     "NewKey.key": "The key, without its token.",
     "NewKeyOut.key": "The key, without its token.",
+    "names": "The names of speakers in the question, and how each was matched.",
     "next": "The cursor of the next page, for `after`; None on the last one.",
     "note": "A remark.",
     "occurred_at": "When it happened.",

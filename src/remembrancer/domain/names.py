@@ -15,7 +15,7 @@ ALIAS: Final = "alias"
 
 
 class NameMatch(StrEnum):
-    """How a name in a question was matched with a speaker: as spelled, without regard to capitals and accents; as
+    """The way a name in a question was matched with a speaker: as spelled, without regard to capitals and accents; as
     another spelling or a short form; or because a memory says so.
     """
 
@@ -40,7 +40,8 @@ class LearnedName:
 @dataclass(frozen=True, slots=True)
 class NamedSpeaker:
     """A name in a question, as written there, and the `speaker` it was read as: an actor, or the role of turns without
-    one. `said_in`: the memory from which the name was learned; None: it was matched otherwise.
+    one. `match`: how it was matched. `said_in`: the memory from which the name was learned; None: it was matched
+    otherwise.
     """
 
     name: str

@@ -53,7 +53,7 @@ def learned(
 
 
 def _said(view: ReadView, reader: Reader, memories: Collection[Memory]) -> Iterator[Said]:
-    """What the memories say, by whom: a turn's text, the turns of an episode, the text of a note."""
+    """The texts of the memories, each with its speaker: a turn's text, the turns of an episode, the text of a note."""
     several = [memory.id for memory in memories if memory.role is None]
     cues: Mapping[UUID, tuple[Cue, ...]] = view.cues(reader, several) if several else {}
     ids = frozenset(cue.event_id for one in cues.values() for cue in one if cue.event_id is not None)

@@ -22,7 +22,7 @@ _SINCE: Final = {PREFERENCE_TAGS: (PREFERENCE, INSTRUCTION, ALWAYS), NAME_TAGS: 
 
 
 def fills(analyse: Analyse) -> Mapping[int, Callable[[Connection], None]]:
-    """What the migrations that introduced tags do besides their statements."""
+    """For each migration that introduced tags, a function that adds them to the turns of older versions."""
     return {number: partial(_add, analyse=analyse, tags=tags) for number, tags in _SINCE.items()}
 
 

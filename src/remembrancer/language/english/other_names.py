@@ -109,7 +109,7 @@ def _of_sentence(sentence: str) -> Iterator[Naming]:
 
 
 def _of_speaker(sentence: str, name: _Name, later: Sequence[_Name]) -> Iterator[Naming]:
-    """What the sentence says of the name, and of one after "or", as a name of its speaker."""
+    """The statements that the name, and one after "or", is a name of the sentence's speaker."""
     before, after = sentence[: name.start], sentence[name.end :]
     if forms.ENDING.search(before):
         if not forms.IS_NOT.search(before) or forms.ANY_MORE.match(after):
