@@ -279,7 +279,7 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
 
 
 def _read_as(recall: Recall) -> Renderables:
-    """The text that was searched, if not the whole question, and the names in it that stand for somebody recorded otherwise."""
+    """The text that was searched, if not the whole question; the names that stand for somebody recorded otherwise."""
     if recall.trace.kind is not None and recall.trace.searched != recall.query.strip():
         yield Text(f"Searched ({recall.trace.kind}): {one_line(recall.trace.searched)}", style="dim")
         yield ""
