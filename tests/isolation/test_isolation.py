@@ -27,10 +27,11 @@ from sibling_worlds import RIVAL, Place
 from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.adapters.relational import journal
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.domain.scope import Reader
-from remembrancer.engine import context
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine import context, names
 from remembrancer.engine.context import Caller, Context, TailVectors
 from remembrancer.errors import NotFound
+from remembrancer.ports.changes import ReadView
 from remembrancer.presets.catalogue import PRESETS
 
 WHOLE: Final = "REMEMBRANCER_ISOLATION" in os.environ
@@ -222,3 +223,13 @@ def test_a_row_beyond_the_reach_of_a_bound_caller_is_reported(tmp_path: Path, mo
     monkeypatch.setattr(context, "widest_reader", unbound)
     leaks = leaks_of({"why_not", "remember", "learnings.promote"}, tmp_path, "hidden")
     assert {"python: why_not", "python: remember"} <= {call.partition(" (")[0] for call in leaks}
+
+
+def test_a_name_from_a_row_beyond_the_callers_wall_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = names.learned
+
+    def of_all(ctx: Context, view: ReadView, reader: Reader, *given: Any) -> Any:
+        return real(ctx, view, Reader(Scope(workspace=reader.scope.workspace)), *given)
+
+    monkeypatch.setattr(names, "learned", of_all)
+    assert "python: recall" in {call.partition(" (")[0] for call in leaks_of({"recall"}, tmp_path, "hidden")}
