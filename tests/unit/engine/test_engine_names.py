@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Remembrancer, Settings
+from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.domain.names import ALIAS, NamedSpeaker, NameMatch
 from remembrancer.testing.doubles import FixedClock
@@ -156,6 +157,18 @@ def test_the_turns_of_an_episode_teach_names(rem: Remembrancer) -> None:
     episode = rem.remember("Katharina introduced herself.", events=[one.id for one in told])
     assert episode.tags == (ALIAS,)
     assert read_as(rem) == [("Moss", "Katharina")]
+
+
+@pytest.mark.parametrize("backend", ["reference", "postgres"])
+def test_other_stores_know_the_same_names(backend: str, request: pytest.FixtureRequest) -> None:
+    given = {"store": ReferenceStore()} if backend == "reference" else {}
+    db = ":memory:" if given else request.getfixturevalue("postgres").take()
+    with Remembrancer.open(settings=Settings(db=db, embedder="none", background_index=False), **given) as rem:
+        said(rem, "Katharina", BEANS)
+        said(rem, "Katharina", TAUGHT)
+        taught = read_as(rem)
+        said(rem, "Katharina", "Don't call me Moss.")
+        assert (taught, read_as(rem)) == ([("Moss", "Katharina")], [])
 
 
 def test_a_name_is_the_same_after_the_index_is_rebuilt(tmp_path: Path) -> None:

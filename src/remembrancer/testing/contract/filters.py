@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from remembrancer.domain.names import ALIAS
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonScalar, JsonValue
@@ -108,6 +109,10 @@ class FilterContract(StoreSuite):
     async def test_tags_are_compared_whole(self, store: Store) -> None:
         await tagged(store, longer=("deployment",), odd=('deploy" x',))
         assert await self.kept(store, without_tags=frozenset({"deploy"})) == {"longer", "odd"}
+
+    async def test_a_tag_that_recalls_look_for_is_found_and_compared_whole(self, store: Store) -> None:
+        await tagged(store, none=(), one=(ALIAS,), both=("a", ALIAS), longer=(f"{ALIAS}es",))
+        assert await self.kept(store, tags=frozenset({ALIAS})) == {"one", "both"}
 
     async def test_memories_of_an_unwanted_kind_are_left_out(self, store: Store) -> None:
         for kind in ("note", "episode", "profile"):
