@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Set as AbstractSet
 from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.columns import decoded_tags, encoded_tags
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.memories import next_change
-from remembrancer.adapters.relational.schema import NAME_TAGS, PREFERENCE_TAGS
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Analyse, Cue
 from remembrancer.domain.names import ALIAS, tags_of_turn
 from remembrancer.domain.preference import ALWAYS, INSTRUCTION, PREFERENCE
 
 _AT_ONCE: Final = 1_000
-_SINCE: Final = {PREFERENCE_TAGS: (PREFERENCE, INSTRUCTION, ALWAYS), NAME_TAGS: (ALIAS,)}
-"""By migration, the tags that turns have had since."""
 
 
-def fills(analyse: Analyse) -> Mapping[int, Callable[[Connection], None]]:
-    """For each migration that introduced tags, a function that adds them to the turns of older versions."""
-    return {number: partial(_add, analyse=analyse, tags=tags) for number, tags in _SINCE.items()}
+def add_preferences(connection: Connection, analyse: Analyse) -> None:
+    """Add the tags of preferences and instructions to the turns that state one."""
+    _add(connection, analyse, {PREFERENCE, INSTRUCTION, ALWAYS})
 
 
-def _add(connection: Connection, *, analyse: Analyse, tags: Collection[str]) -> None:
+def add_names(connection: Connection, analyse: Analyse) -> None:
+    """Add the tag of names to the turns that say one."""
+    _add(connection, analyse, {ALIAS})
+
+
+def _add(connection: Connection, analyse: Analyse, tags: AbstractSet[str]) -> None:
     """Give each memory of a turn those of the `tags` that `analyse` finds, after the tags that it has."""
     last = 0
     while rows := list(

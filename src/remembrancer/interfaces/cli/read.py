@@ -286,7 +286,7 @@ def _read_as(recall: Recall) -> Renderables:
     for one in recall.trace.names:
         if one.name != one.speaker:
             source = "" if one.said_in is None else f", as memory {one.said_in} says"
-            yield Text(f"{one.name}: read as {one.speaker}{source}", style="dim")
+            yield Text(f"{one_line(one.name)}: read as {one_line(one.speaker)}{source}", style="dim")
 
 
 def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -> Renderables:

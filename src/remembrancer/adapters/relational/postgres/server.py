@@ -21,6 +21,8 @@ from remembrancer.adapters.relational.postgres.dialect import CONNECT_TIMEOUT_S,
 from remembrancer.adapters.relational.postgres.listening import Listener, notify
 from remembrancer.adapters.relational.rows import INDEXED
 from remembrancer.adapters.relational.schema import (
+    NAME_TAGS,
+    PREFERENCE_TAGS,
     Readiness,
     current_version,
     readiness,
@@ -141,7 +143,10 @@ class PostgresServer:
                 self.name,
                 create=self._create,
                 partitions=self._partitions,
-                fills=relational.turn_tags.fills(analyse),
+                fills={
+                    PREFERENCE_TAGS: lambda connection: relational.turn_tags.add_preferences(connection, analyse),
+                    NAME_TAGS: lambda connection: relational.turn_tags.add_names(connection, analyse),
+                },
                 migrated=pgvector.renew_function,
             )
         except BaseException:

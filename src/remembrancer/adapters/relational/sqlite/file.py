@@ -17,6 +17,8 @@ from remembrancer.adapters import relational
 from remembrancer.adapters.relational import sqlite
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
 from remembrancer.adapters.relational.schema import (
+    NAME_TAGS,
+    PREFERENCE_TAGS,
     Readiness,
     current_version,
     readiness,
@@ -198,7 +200,8 @@ class SqliteFile:
         fills: Mapping[int, schema.Fill] = {
             WORDS_OF_EVENTS: lambda connection: relational.full_text.add_all_words(connection, analyse),
             CUES_OF_REVISIONS: lambda connection: relational.memories.add_cues_of_revisions(connection, analyse),
-            **relational.turn_tags.fills(analyse),
+            PREFERENCE_TAGS: lambda connection: relational.turn_tags.add_preferences(connection, analyse),
+            NAME_TAGS: lambda connection: relational.turn_tags.add_names(connection, analyse),
         }
         schema.prepare(connection, self.name, fills)
         if not self.is_private:
