@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from remembrancer.domain.event import Role
@@ -33,12 +32,8 @@ class _Person(NamedTuple):
     role: Role | None
 
 
-_MOST: Final = 256
-"""The statements kept in memory."""
-
-
 def learned_names(said: Iterable[Said], participants: Collection[str]) -> tuple[LearnedName, ...]:
-    """The further names of the speakers after these texts, the oldest first.
+    """The further names of the `participants`, and of turns without an actor, after these texts, the oldest first.
 
     A name told of somebody else counts if exactly one of its two names is that of one participant, as spelled. One that
     its bearer ended is only taken up again by the bearer.
@@ -47,7 +42,7 @@ def learned_names(said: Iterable[Said], participants: Collection[str]) -> tuple[
     names: dict[tuple[str, _Person], LearnedName] = {}
     ended: set[tuple[str, _Person]] = set()
     for one in said:
-        for naming in _stated(one.text, is_note=one.role is None):
+        for naming in (*namings(one.text), *(listed(one.text) if one.role is None else ())):
             for name, person in _told(naming, one, known, names):
                 key = (fold(name), person)
                 if naming.ends:
@@ -56,12 +51,7 @@ def learned_names(said: Iterable[Said], participants: Collection[str]) -> tuple[
                 elif naming.of_speaker or key not in ended:
                     ended.discard(key)
                     names[key] = LearnedName(name, *person, one.said_in)
-    return tuple(names.values())
-
-
-@lru_cache(maxsize=_MOST)
-def _stated(text: str, *, is_note: bool) -> tuple[Naming, ...]:
-    return (*namings(text), *(listed(text) if is_note else ()))
+    return tuple(one for one in names.values() if one.speaker is None or one.speaker in participants)
 
 
 def _told(

@@ -154,7 +154,7 @@ def read_question(
     """
     asked = salient_part(text)
     everyone = frozenset(participants)
-    known = people(everyone, tuple(learned))
+    known = people(everyone).knowing(learned)
     languages = languages_of(asked)
     if languages and ENGLISH not in languages:
         named = known.named_in(asked)

@@ -33,8 +33,8 @@ def rem(clock: FixedClock) -> Iterator[Remembrancer]:
         yield rem
 
 
-def said(rem: Remembrancer, actor: str | None, text: str, role: str = "user", **given: str) -> None:
-    rem.observe(text, role=role, actor=actor, **given)
+def said(rem: Remembrancer, actor: str | None, text: str, role: str = "user") -> None:
+    rem.observe(text, role=role, actor=actor)
 
 
 def read_as(rem: Remembrancer, question: str = ASKED, **given: object) -> list[tuple[str, str]]:
@@ -161,9 +161,9 @@ def test_the_turns_of_an_episode_teach_names(rem: Remembrancer) -> None:
 
 @pytest.mark.parametrize("backend", ["reference", "postgres"])
 def test_other_stores_know_the_same_names(backend: str, request: pytest.FixtureRequest) -> None:
-    given = {"store": ReferenceStore()} if backend == "reference" else {}
-    db = ":memory:" if given else request.getfixturevalue("postgres").take()
-    with Remembrancer.open(settings=Settings(db=db, embedder="none", background_index=False), **given) as rem:
+    store = ReferenceStore() if backend == "reference" else None
+    db = ":memory:" if store is not None else request.getfixturevalue("postgres").take()
+    with Remembrancer.open(settings=Settings(db=db, embedder="none", background_index=False), store=store) as rem:
         said(rem, "Katharina", BEANS)
         said(rem, "Katharina", TAUGHT)
         taught = read_as(rem)

@@ -72,6 +72,10 @@ def test_the_given_name_of_a_full_name_is_a_name_too() -> None:
     ]
 
 
+def test_only_those_who_take_part_have_names() -> None:
+    assert learned(said("Call me Moss.", actor="Oskar")) == []
+
+
 def test_a_name_told_of_somebody_else_counts_if_one_of_the_two_is_a_participants() -> None:
     others = ("Katharina, whom everybody calls Moss, left.", "Ben goes by Bear.", "Oskar goes by Oz.")
     assert learned(*(said(text, actor="Ragnheiður") for text in others)) == [

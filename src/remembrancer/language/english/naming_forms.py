@@ -42,6 +42,12 @@ HINTS: Final = (
 )  # fmt: skip
 """In small letters. One of these is in every statement of a name."""
 
+LEADS_TO_NAME: Final = pattern(
+    r"(?:\b(?:me|as|called|known|nicknamed|by|to|(?:nick)?name|nick|under|of|just|is|actually|also|now|still|not|longer|its|am|im)"
+    r"|['’][sm]|[:=,]) $",
+    re.IGNORECASE,
+)
+"""The end of all that may stand before a name of the one who speaks; it is quickly looked for."""
 OF_SPEAKER: Final = pattern(
     _CLAUSE
     + r"(?:"

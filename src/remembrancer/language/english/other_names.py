@@ -33,6 +33,7 @@ LONG_CHARS: Final = 1_600
 """In a longer text only the beginning and the end are read, because the rest is mostly pasted."""
 _END_CHARS: Final = 400
 _SENTENCE_CHARS: Final = range(6, 400)
+_LEADING_CHARS: Final = 12
 _MAX_WORDS: Final = 3
 """The most words of a name."""
 _WITHIN: Final = "\x01"
@@ -95,7 +96,8 @@ class _Name(NamedTuple):
 
 def _of_sentence(sentence: str) -> Iterator[Naming]:
     names = list(_names_in(sentence, common_only=in_small_letters(sentence) or sentence.isupper()))
-    names = [name for name in names if not forms.SUPPOSED.search(sentence[: name.start])]
+    if names and (supposed := forms.SUPPOSED.search(sentence)):
+        names = [name for name in names if name.start < supposed.end()]
     for place, name in enumerate(names):
         yield from _of_speaker(sentence, name, names[place + 1 :])
     for one, other in pairwise(names):
@@ -111,6 +113,8 @@ def _of_sentence(sentence: str) -> Iterator[Naming]:
 def _of_speaker(sentence: str, name: _Name, later: Sequence[_Name]) -> Iterator[Naming]:
     """The statements that the name, and one after "or", is a name of the sentence's speaker."""
     before, after = sentence[: name.start], sentence[name.end :]
+    if not forms.LEADS_TO_NAME.search(before[-_LEADING_CHARS:]):
+        return
     if forms.ENDING.search(before):
         if not forms.IS_NOT.search(before) or forms.ANY_MORE.match(after):
             yield Naming((name.text,), of_speaker=True, ends=True)

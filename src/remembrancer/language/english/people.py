@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, pairwise, repeat
 from types import MappingProxyType
@@ -102,6 +103,18 @@ class People:
     _exact_small: re.Pattern[str] | None
     _several: bool
     learned: Mapping[tuple[str, ...], LearnedName | None]
+
+    def knowing(self, learned: Iterable[LearnedName]) -> People:
+        """The same with further names of the speakers; those that are spelled as a speaker's own name are left out."""
+        found: dict[tuple[str, ...], LearnedName | None] = {}
+        for one in learned:
+            words = tuple(fold(word) for word in one.name.split())
+            if one.name in self.names or (len(words) == 1 and words[0] in self.spelled):
+                continue
+            other = found.setdefault(words, one)
+            if other is None or (other.speaker, other.role) != (one.speaker, one.role):
+                found[words] = None
+        return replace(self, learned=MappingProxyType(found)) if found else self
 
     def named_in(self, question: str) -> frozenset[str]:
         """The full names of the speakers that the question names."""
@@ -243,9 +256,9 @@ class People:
 
 
 @lru_cache(maxsize=64)
-def people(participants: frozenset[str], learned: tuple[LearnedName, ...] = ()) -> People:
+def people(participants: frozenset[str]) -> People:
     """The speakers with these names, prepared for matching. Cached, because consecutive questions have the same
-    speakers. `learned`: further names of them; those spelled as a speaker's own name are left out.
+    speakers.
     """
     names: dict[str, set[str]] = {}
     spelled: dict[str, set[str]] = {}
@@ -266,23 +279,8 @@ def people(participants: frozenset[str], learned: tuple[LearnedName, ...] = ()) 
         _small=_frozen(small),
         _exact_small=_any_of(list(small)),
         _several=len(participants) > _MAX_MATCHED,
-        learned=_learned(learned, participants, spelled),
+        learned=MappingProxyType({}),
     )
-
-
-def _learned(
-    learned: tuple[LearnedName, ...], participants: frozenset[str], spelled: Mapping[str, set[str]]
-) -> Mapping[tuple[str, ...], LearnedName | None]:
-    own = {tuple(map(fold, name.split())) for name in participants} | {(part,) for part in spelled}
-    found: dict[tuple[str, ...], LearnedName | None] = {}
-    for one in learned:
-        words = tuple(fold(word) for word in one.name.split())
-        if words in own:
-            continue
-        other = found.setdefault(words, one)
-        if other is None or (other.speaker, other.role) != (one.speaker, one.role):
-            found[words] = None
-    return MappingProxyType(found)
 
 
 def _are_adjacent(run: list[re.Match[str]], question: str) -> bool:
