@@ -9,7 +9,7 @@ from remembrancer.domain.event import UNTRUSTED, Role
 from remembrancer.domain.names import ALIAS
 from remembrancer.domain.query import Filter
 from remembrancer.language.learned_names import Said, learned_names
-from remembrancer.language.reading import may_use_learned_names
+from remembrancer.language.reading import unknown_names
 from remembrancer.ports.journal import EventFilter
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ _SPEAKERS: Final = frozenset({Role.USER, Role.ASSISTANT})
 def learned(
     ctx: Context, view: ReadView, reader: Reader, where: Filter, participants: Collection[str], question: str
 ) -> tuple[LearnedName, ...]:
-    """The further names of speakers that the reader's memories say at the time of the filter; none if the question
-    has no word that may be one.
+    """The further names of speakers that the reader's memories say at the time of the filter, as far as the question
+    may use them.
 
     Of the filter only the time counts: a question about one session may use a name said in another. Untrusted origins
     and memories that the preset holds back name nobody.
     """
-    if not may_use_learned_names(question, participants) or not view.state(reader.scope).change:
+    unknown = unknown_names(question, participants)
+    if not unknown or not view.state(reader.scope).change:
         return ()
     saying = Filter(
         current_at=where.current_at,
@@ -49,7 +50,7 @@ def learned(
         for memory in view.memories(reader, saying, limit=READ)
         if memory.origin not in UNTRUSTED and not memory.flagged
     ]
-    return learned_names(_said(view, reader, found[::-1]), participants) if found else ()
+    return learned_names(_said(view, reader, found[::-1]), participants, unknown) if found else ()
 
 
 def _said(view: ReadView, reader: Reader, memories: Collection[Memory]) -> Iterator[Said]:

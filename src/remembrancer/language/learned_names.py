@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 from uuid import UUID
 
@@ -32,8 +33,13 @@ class _Person(NamedTuple):
     role: Role | None
 
 
-def learned_names(said: Iterable[Said], participants: Collection[str]) -> tuple[LearnedName, ...]:
+def learned_names(
+    said: Iterable[Said], participants: Collection[str], words: AbstractSet[str]
+) -> tuple[LearnedName, ...]:
     """The further names of the `participants`, and of turns without an actor, after these texts, the oldest first.
+
+    Only texts with one of the folded `words` are read, and those with a name that is told to be the same as one of
+    theirs, because reading takes most of the time.
 
     A name told of somebody else counts if exactly one of its two names is that of one participant, as spelled. One that
     its bearer ended is only taken up again by the bearer.
@@ -41,8 +47,8 @@ def learned_names(said: Iterable[Said], participants: Collection[str]) -> tuple[
     known = people(frozenset(participants))
     names: dict[tuple[str, _Person], LearnedName] = {}
     ended: set[tuple[str, _Person]] = set()
-    for one in said:
-        for naming in (*namings(one.text), *(listed(one.text) if one.role is None else ())):
+    for one, stated in _stated(said, words):
+        for naming in stated:
             for name, person in _told(naming, one, known, names):
                 key = (fold(name), person)
                 if naming.ends:
@@ -52,6 +58,20 @@ def learned_names(said: Iterable[Said], participants: Collection[str]) -> tuple[
                     ended.discard(key)
                     names[key] = LearnedName(name, *person, one.said_in)
     return tuple(one for one in names.values() if one.speaker is None or one.speaker in participants)
+
+
+def _stated(said: Iterable[Said], words: AbstractSet[str]) -> Iterator[tuple[Said, tuple[Naming, ...]]]:
+    """The texts that matter for these words, each with its statements."""
+    texts = [(one, fold(one.text)) for one in said]
+    read: dict[int, tuple[Naming, ...]] = {}
+    wanted = set(words)
+    for _ in range(2):
+        for place, (one, folded) in enumerate(texts):
+            if place not in read and any(word in folded for word in wanted):
+                read[place] = (*namings(one.text), *(listed(one.text) if one.role is None else ()))
+        pairs = (naming.names for stated in read.values() for naming in stated if not naming.of_speaker)
+        wanted.update(fold(word) for names in pairs for name in names for word in name.split())
+    return ((texts[place][0], read[place]) for place in sorted(read))
 
 
 def _told(

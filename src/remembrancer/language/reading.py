@@ -134,9 +134,9 @@ def read_message(text: str, participants: Collection[str]) -> Reading:
     )
 
 
-def may_use_learned_names(text: str, participants: Collection[str]) -> bool:
-    """Whether the learned names can change how `read_question` reads the question."""
-    return people(frozenset(participants)).may_name_others(salient_part(text))
+def unknown_names(text: str, participants: Collection[str]) -> frozenset[str]:
+    """The words of a question, as `lexical.fold` returns them, that `read_question` may find among learned names."""
+    return people(frozenset(participants)).unknown_in(salient_part(text))
 
 
 def read_question(

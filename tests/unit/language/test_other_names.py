@@ -28,7 +28,8 @@ def said(text: str, actor: str | None = "Katharina Weber", role: Role | None = R
 
 
 def learned(*texts: Said) -> list[tuple[str, str | None]]:
-    return [(one.name, one.speaker or one.role) for one in learned_names(texts, PEOPLE)]
+    words = frozenset(word for text in texts for word in text.text.lower().strip(".").split())
+    return [(one.name, one.speaker or one.role) for one in learned_names(texts, PEOPLE, words)]
 
 
 def test_a_text_states_the_names_of_the_table() -> None:
@@ -87,6 +88,16 @@ def test_a_name_told_of_somebody_else_counts_if_one_of_the_two_is_a_participants
 def test_a_name_told_of_somebody_else_counts_for_a_name_learned_before() -> None:
     texts = (said("My name is Johanna.", actor=None), said("Jojo is short for Johanna.", None, Role.ASSISTANT))
     assert learned(*texts) == [("Johanna", Role.USER), ("Jojo", Role.USER)]
+
+
+def test_texts_without_the_words_that_are_asked_for_are_not_read() -> None:
+    texts = (
+        said("My name is Johanna.", actor=None),
+        said("Jojo is short for Johanna.", None, Role.ASSISTANT),
+        said("Call me Moss."),
+    )
+    assert [one.name for one in learned_names(texts, PEOPLE, {"jojo"})] == ["Johanna", "Jojo"]
+    assert learned_names(texts, PEOPLE, {"bug"}) == ()
 
 
 def test_a_name_that_its_bearer_ends_is_taken_up_by_the_bearer_alone() -> None:

@@ -133,16 +133,17 @@ class People:
         """The roles of the turns without a name that the question names by a learned name."""
         return frozenset(mention.role for mention in self.mentions(question) if mention.role is not None)
 
-    def may_name_others(self, question: str) -> bool:
-        """Whether the question has a word that may be a learned name: one that is no speaker's name as spelled."""
+    def unknown_in(self, question: str) -> frozenset[str]:
+        """The folded words of the question that may be learned names: those that are no speaker's name as spelled."""
         small = in_small_letters(question)
+        found: set[str] = set()
         for token in _TOKEN.finditer(question):
             folded = fold(token["name"])
             if folded in self.spelled or folded in STOP_WORDS:
                 continue
             if token["name"][0].isupper() or (folded not in WORDS and (small or given_name(folded) is not None)):
-                return True
-        return False
+                found.add(folded)
+        return frozenset(found)
 
     def mentions(self, question: str) -> tuple[Mention, ...]:
         """The names of speakers in the question, in order."""
