@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+import psycopg
 import pytest
 from drawn_calls import UNSAID, DrawnCall
 from isolation_trial import DOORS, WORLDS, Trial, rank, tried
@@ -27,6 +28,7 @@ from sibling_worlds import RIVAL, Place
 from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.adapters.relational import journal
 from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.config import PGVECTOR
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine import context, names
 from remembrancer.engine.context import Caller, Context, TailVectors
@@ -58,8 +60,10 @@ SELECTION: Final = (
 ALL: Final = (
     Setting("workspaces", "file"),
     Setting("hidden", "file", IN_PROCESS),  # on the command line an agent's identity is a claim
-    # The other interfaces call what the Python interface calls, whatever the store and the preset.
-    *(Setting(wall, backend, ("python",)) for backend in ("postgres", "reference") for wall in UNSAID),
+    Setting("workspaces", "postgres"),
+    Setting("hidden", "postgres", IN_PROCESS),
+    # The other interfaces call what the Python interface calls, whatever the index and the preset.
+    *(Setting(wall, backend, ("python",)) for backend in ("pgvector", "qdrant", "reference") for wall in UNSAID),
     *(Setting(wall, "file", ("python",), name) for name in PRESETS if name != "default" for wall in UNSAID),
 )
 REFUSED: Final = {
@@ -107,6 +111,14 @@ def places(setting: Setting, folder: Path, schemas: Callable[[], Schemas]) -> tu
         case "postgres":
             given = schemas()
             return Place(given.take()), Place(given.take())
+        case "pgvector":
+            given = schemas()
+            with psycopg.connect(given.url, autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            return Place(given.take(), index=PGVECTOR), Place(given.take(), index=PGVECTOR)
+        case "qdrant":
+            one, two = (folder / world / "vectors" for world in WORLDS)
+            return Place(f"{one}.db", index=f"qdrant://{one}"), Place(f"{two}.db", index=f"qdrant://{two}")
         case "reference":
             return Place(store=ReferenceStore()), Place(store=ReferenceStore())
         case _:

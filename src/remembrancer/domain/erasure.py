@@ -12,6 +12,7 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin
 from remembrancer.domain.memory import Memory, MemoryWrite
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
@@ -19,7 +20,6 @@ MAX_IDS: Final = 1_000
 """The limit of memories or events in one call."""
 ERASED: Final = "(erased)"
 """Replaces log lines that quote erased text."""
-SCOPE_PARTS: Final = ("project", "crew", "agent", "session")
 PARTS: Final = (*SCOPE_PARTS, "actor", "kind", "origin")
 """The parts of a selection: parts of a row's scope, its actor, its kind and its origin."""
 REVISED_PARTS: Final = ("session", "actor", "kind", "origin")

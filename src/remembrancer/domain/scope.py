@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
-from remembrancer.values import dataclass
+from remembrancer.values import copied, dataclass
+
+SCOPE_PARTS: Final = ("project", "crew", "agent", "session")
+"""The optional parts of a scope, the widest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +28,15 @@ class Scope:
 
     def __post_init__(self) -> None:
         validation.name("workspace", self.workspace)
-        for part in ("project", "crew", "agent", "session"):
+        for part in SCOPE_PARTS:
             validation.optional_name(part, getattr(self, part))
 
     def narrowed(self, **parts: str | None) -> Scope:
         """The same scope with some parts replaced. The workspace cannot be replaced."""
-        known = {field.name for field in fields(self)} - {"workspace"}
         for part, value in parts.items():
-            if part not in known:
-                raise InvalidInput(part, value, "one of project, crew, agent, session")
-        return replace(self, **parts)
+            if part not in SCOPE_PARTS:
+                raise InvalidInput(part, value, f"one of {', '.join(SCOPE_PARTS)}")
+        return copied(self, Scope, **parts)
 
     def shared_with(self, other: Scope) -> Scope:
         """The parts that both scopes have in common.
@@ -44,8 +45,7 @@ class Scope:
         >>> ana.shared_with(ana.narrowed(agent="ben")) == ana.narrowed(agent=None)
         True
         """
-        parts = ("project", "crew", "agent", "session")
-        return replace(self, **{part: None for part in parts if getattr(self, part) != getattr(other, part)})
+        return self.narrowed(**{part: None for part in SCOPE_PARTS if getattr(self, part) != getattr(other, part)})
 
 
 def is_read_with(other: Scope, owner: Scope) -> bool:

@@ -67,5 +67,6 @@ async def end_contradicted(ctx: Context, scope: Scope, later: Sequence[Memory]) 
 
 
 def _same_speaker(one: Memory, other: Memory) -> bool:
-    owners = [memory.scope.narrowed(session=None) for memory in (one, other)]
-    return owners[0] == owners[1] and (one.role, one.actor) == (other.role, other.actor)
+    if (one.role, one.actor) != (other.role, other.actor):
+        return False
+    return one.scope.narrowed(session=None) == other.scope.narrowed(session=None)

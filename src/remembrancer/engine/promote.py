@@ -16,7 +16,7 @@ from remembrancer.domain.memory import Memory, MemoryWrite, holds
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Level, Reader, Scope, Visibility, level_of
+from remembrancer.domain.scope import SCOPE_PARTS, Level, Reader, Scope, Visibility, level_of
 from remembrancer.domain.strength import Usage
 from remembrancer.engine.condense import derived_from
 from remembrancer.engine.context import Context, answering, every_memory
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 LIMIT: Final = 200
 MAX_LIMIT: Final = 100_000
 BY_ITSELF: Final = "promotion"
-
-_PARTS: Final = ("project", "crew", "agent", "session")
-"""The scope parts, in the order of the levels below the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +185,7 @@ async def promote(ctx: Context, reader: Reader, memory_id: UUID, *, to: Level) -
 
 def _widened(memory: Memory, to: Level) -> Scope:
     """The memory's scope without the parts below that level."""
-    wider = {level: memory.scope.narrowed(**dict.fromkeys(_PARTS[level:])) for level in Level}
+    wider = {level: memory.scope.narrowed(**dict.fromkeys(SCOPE_PARTS[level:])) for level in Level}
     allowed = [level for level in Level if level < level_of(memory.scope) and level_of(wider[level]) is level]
     if to not in allowed:
         named = ", ".join(level.name.lower() for level in allowed)

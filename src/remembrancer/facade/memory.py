@@ -287,9 +287,8 @@ class AsyncRemembrancer(View):
         given = list(validation.several("events", events))
         drafted = partial(_each, "events", given, _draft)
         drafts = drafted() if len(given) <= FEW_EVENTS else await asyncio.to_thread(drafted)
-        for draft in drafts:
-            if draft.session is not None:
-                self._caller.as_other(session=draft.session)
+        for session in dict.fromkeys(draft.session for draft in drafts if draft.session is not None):
+            self._caller.as_other(session=session)
         appended = await engine.record.observe(self._ctx, self.scope, drafts)
         self._wake_indexer()
         self._arrivals.wake()

@@ -21,8 +21,8 @@ from remembrancer.domain.audit import (
     next_hash,
     pseudonym_of,
 )
-from remembrancer.domain.erasure import SCOPE_PARTS, ErasureSelection, Removal
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.erasure import ErasureSelection, Removal
+from remembrancer.domain.scope import SCOPE_PARTS, Scope
 from remembrancer.ports.audit import TOUCHED, acts_of
 
 if TYPE_CHECKING:

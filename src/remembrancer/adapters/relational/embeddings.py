@@ -14,7 +14,7 @@ from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.domain.instants import micros, moment
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import SCOPE_PARTS, Scope
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.domain.vector_space import SpaceRole
 from remembrancer.errors import EmbedderMismatch
@@ -33,7 +33,6 @@ FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
 _GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
 
-_PARTS: Final = ("project", "crew", "agent", "session")
 _PENDING: Final = (
     "c.n, m.id, m.project, m.crew, m.agent, m.session, c.text, c.heading,"
     " e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
@@ -120,7 +119,9 @@ def _pending(
         PendingCue(
             number,
             UUID(bytes=memory),
-            Scope(workspace=scope.workspace, **{part: name or None for part, name in zip(_PARTS, owner, strict=True)}),
+            Scope(
+                workspace=scope.workspace, **{part: name or None for part, name in zip(SCOPE_PARTS, owner, strict=True)}
+            ),
             text,
             heading,
             speaker or "",

@@ -8,9 +8,9 @@ from uuid import UUID
 from remembrancer.adapters.relational.clauses import Where, seen_by
 from remembrancer.adapters.relational.columns import ID, OBJECT, TIME, Column, Columns, add_row, inside, scope_of
 from remembrancer.adapters.relational.rows import SCOPE
-from remembrancer.domain.erasure import SCOPE_PARTS
 from remembrancer.domain.instants import micros
 from remembrancer.domain.kept import MAX_KEPT, KeptRecall
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import Conflict, InvalidInput
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from remembrancer.domain.audit import (
     next_hash,
     pseudonym_of,
 )
-from remembrancer.domain.erasure import SCOPE_PARTS
+from remembrancer.domain.scope import SCOPE_PARTS
 
 if TYPE_CHECKING:
     from uuid import UUID

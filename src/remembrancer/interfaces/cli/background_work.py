@@ -22,10 +22,10 @@ from remembrancer.domain import validation
 from remembrancer.domain.age import spoken_age
 from remembrancer.domain.identity import short_id
 from remembrancer.domain.job import Job
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import unreadable
 from remembrancer.interfaces.cli import report_lines
 from remembrancer.interfaces.cli.drawing import (
-    WITHIN_WORKSPACE,
     Renderables,
     RowReference,
     Shorter,
@@ -331,5 +331,5 @@ def _promotable(answer: PromotableOut, *, looked: bool) -> Renderables:
 def _promoted(memory: MemoryOut) -> Renderables:
     """A promoted memory, and its new scope."""
     yield memory_line("promoted", memory)
-    yield facts([("for", scope_text(memory.scope, ("workspace", *WITHIN_WORKSPACE), " · "))])
+    yield facts([("for", scope_text(memory.scope, ("workspace", *SCOPE_PARTS), " · "))])
     yield indented(RowReference(memory.id), 2)

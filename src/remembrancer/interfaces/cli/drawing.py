@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer.domain.identity import short_id
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import SCOPE_PARTS, Scope
 from remembrancer.interfaces.palette import HUE_OF, TERMINAL
 from remembrancer.interfaces.text import minute, one_line, shown, speaker, titled
 from remembrancer.values import dataclass
@@ -36,7 +36,6 @@ Titles = Mapping["Scope", str]
 Renderables = Iterator["RenderableType"]
 """The output of a page: texts and tables that are printed one below the other."""
 BAR_CELLS: Final = 28
-WITHIN_WORKSPACE: Final = ("project", "crew", "agent", "session")
 _COLUMNS: Final = "▁▂▃▄▅▆▇█"
 
 
@@ -119,7 +118,7 @@ def credit_text(credit: CreditOut) -> str:
     return ", ".join(f"{name} {before:.2f} to {after:.2f}" for name, before, after in moved if before != after)
 
 
-def scope_text(scope: object, parts: Sequence[str] = WITHIN_WORKSPACE, separator: str = ", ") -> str:
+def scope_text(scope: object, parts: Sequence[str] = SCOPE_PARTS, separator: str = ", ") -> str:
     """The parts of the scope that are set, each with its name."""
     return separator.join(f"{name} {one_line(value)}" for name in parts if (value := getattr(scope, name)))
 

@@ -16,10 +16,10 @@ from rich.text import Text
 
 from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import FLAGGED
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import picture
 from remembrancer.interfaces.cli.drawing import (
-    WITHIN_WORKSPACE,
     Renderables,
     RowReference,
     Shorter,
@@ -471,7 +471,7 @@ def _about(memory: MemoryOut) -> Iterable[tuple[str, str]]:
         ("retired", optional_minute(memory.retired_at)),
         ("superseded", optional_minute(memory.superseded_at)),
         ("replaced by", str(memory.superseded_by or "")),
-        ("scope", scope_text(memory.scope, ("workspace", *WITHIN_WORKSPACE), " · ")),
+        ("scope", scope_text(memory.scope, ("workspace", *SCOPE_PARTS), " · ")),
         ("seen by", memory.visibility),
         ("said by", ", ".join(filter(None, (memory.actor, memory.role)))),
         ("origin", memory.origin),

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 from remembrancer.domain.event import Event, EventDraft
 from remembrancer.domain.memory import Memory, MemoryDraft
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.domain.validation import parse_moment
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ingest import ImportedRecord, learnings, tags_of
@@ -119,7 +120,7 @@ def _by_scope(
     """Batches of consecutive records of one scope and kind, each with a view for the scope."""
 
     def told(record: ImportedRecord) -> dict[str, str]:
-        parts = {name: getattr(record, name) for name in ("project", "crew", "agent", "session")}
+        parts = {name: getattr(record, name) for name in SCOPE_PARTS}
         return {part: value for part, value in parts.items() if value is not None}
 
     batch: list[ImportedRecord] = []

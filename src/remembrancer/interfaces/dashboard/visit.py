@@ -9,12 +9,11 @@ from urllib.parse import urlencode
 from fastapi import Depends, Request
 
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import ANONYMOUS, Authenticated, Principal, allowed
 from remembrancer.values import dataclass
 
-PARTS: Final = ("project", "crew", "agent", "session")
-"""The parts of the scope that the query string chooses. The key determines the workspace."""
 ROLE: Final = "role"
 
 
@@ -88,7 +87,7 @@ async def administering(request: Request, principal: Authenticated) -> Visit:
 
 def _visit(request: Request, principal: Principal, needed: Right) -> Visit:
     # A form also submits its empty fields, which select nothing.
-    parts = {part: value for part in PARTS if (value := request.query_params.get(part))}
+    parts = {part: value for part in SCOPE_PARTS if (value := request.query_params.get(part))}
     role = request.query_params.get(ROLE) or None
     memory = allowed(principal, needed, role, parts)
     return Visit(

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Final
 
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import allowed, authenticate_request
 from remembrancer.interfaces.mcp.app import PATH, McpApp, mcp_app
-
-_SCOPE: Final = ("project", "crew", "agent", "session")
 
 
 class McpEndpoint:
@@ -51,9 +49,9 @@ class McpEndpoint:
 
 async def _memory_of(request: Request, needed: Right) -> AsyncRemembrancer:
     asked = request.query_params
-    unknown = sorted({*asked} - {*_SCOPE, "role"})
+    unknown = sorted({*asked} - {*SCOPE_PARTS, "role"})
     if unknown:
-        raise InvalidInput(unknown[0], asked[unknown[0]], "one of " + ", ".join((*_SCOPE, "role")))
+        raise InvalidInput(unknown[0], asked[unknown[0]], "one of " + ", ".join((*SCOPE_PARTS, "role")))
     return allowed(
-        await authenticate_request(request), needed, asked.get("role"), {part: asked.get(part) for part in _SCOPE}
+        await authenticate_request(request), needed, asked.get("role"), {part: asked.get(part) for part in SCOPE_PARTS}
     )

@@ -18,7 +18,7 @@ from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connecti
 from remembrancer.adapters.relational.sqlite import ciphers
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.errors import translated
-from remembrancer.domain.erasure import SCOPE_PARTS
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import StoreUnavailable
 from remembrancer.ports.receipts import erasure_of
 
