@@ -36,6 +36,17 @@ def test_an_explained_recall_says_which_part_of_the_question_was_searched(cli: C
     assert "Searched" not in cli.done("recall", "how much memory does checkout need?", "--explain").out
 
 
+def test_an_explained_recall_says_how_a_name_was_read(cli: Cli) -> None:
+    cli.done("observe", "Checkout needs more memory", "--actor", "Katharina")
+    cli.done("remember", "Katharina: Moss", "--tag", "alias")
+    answer = cli.done("recall", "What did Moss say about checkout?", "--json").json
+    assert [(name["name"], name["speaker"], name["match"]) for name in answer["names"]] == [
+        ("Moss", "Katharina", "learned")
+    ]
+    ran = cli.done("recall", "What did Moss say about checkout?", "--explain")
+    assert f"Moss: read as Katharina, as memory {answer['names'][0]['said_in']} says" in " ".join(ran.out.split())
+
+
 def test_recall_explains_its_scores(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("recall", "how much memory does checkout need?", "--explain")
     hit = cli.done("recall", "how much memory does checkout need?", "--json").json["hits"][0]
