@@ -435,42 +435,43 @@ def test_the_memories_of_a_file_of_the_tenth_version_name_who_spoke(tmp_path: Pa
     assert told == [("grafana", "tool"), (None, None)]
 
 
-def test_the_turns_of_a_file_of_the_25th_version_state_preferences(tmp_path: Path) -> None:
-    connection = of_version(tmp_path / "old.db", 25)
-    turn = replace(KESTREL, kind="message", text="Always answer in French.", role=Role.USER, topic_key=None, key=None)
-    turns = (
-        replace(turn, id=UUID(int=1), tags=()),
-        replace(turn, id=UUID(int=2), tags=("checkout",), text="I prefer aisle seats."),
-        replace(turn, id=UUID(int=3), tags=(), role=Role.ASSISTANT),
-        replace(turn, id=UUID(int=4), tags=(), text="The deploy failed."),
-    )
+A_TURN = replace(KESTREL, kind="message", role=Role.USER, topic_key=None, key=None, tags=())
+
+
+def tags_after_migration(file: Path, version: int, *turns: Memory) -> list[tuple[str, ...]]:
+    """The tags of these turns after a file of that version that has them was opened."""
+    connection = of_version(file, version)
+    turns = tuple(replace(turn, id=UUID(int=number)) for number, turn in enumerate(turns, start=1))
     for number, memory in enumerate(turns, start=1):
         add_memory(connection, memory, change=number)
-    connection.execute("INSERT INTO changes VALUES ('acme', 4)")
+    connection.execute(f"INSERT INTO changes VALUES ('acme', {len(turns)})")
     connection.close()
-    with opened(tmp_path / "old.db") as rem:
-        tags = [rem.get(memory.id).tags for memory in turns]
-    assert tags == [("preference", "instruction", "always"), ("checkout", "preference"), (), ()]
+    with opened(file) as rem:
+        return [rem.get(memory.id).tags for memory in turns]
+
+
+def test_the_turns_of_a_file_of_the_25th_version_state_preferences(tmp_path: Path) -> None:
+    instruction = replace(A_TURN, text="Always answer in French.")
+    assert tags_after_migration(
+        tmp_path / "old.db",
+        25,
+        instruction,
+        replace(A_TURN, tags=("checkout",), text="I prefer aisle seats."),
+        replace(instruction, role=Role.ASSISTANT),
+        replace(A_TURN, text="The deploy failed."),
+    ) == [("preference", "instruction", "always"), ("checkout", "preference"), (), ()]
 
 
 def test_the_turns_of_a_file_of_the_31st_version_say_names(tmp_path: Path) -> None:
-    connection = of_version(tmp_path / "old.db", 31)
-    turn = replace(
-        KESTREL, kind="message", text="I prefer to be called Moss.", role=Role.USER, topic_key=None, key=None
-    )
-    turns = (
-        replace(turn, id=UUID(int=1), tags=()),
-        replace(turn, id=UUID(int=2), tags=("checkout",), role=Role.ASSISTANT),
-        replace(turn, id=UUID(int=3), tags=(), role=Role.TOOL),
-        replace(turn, id=UUID(int=4), tags=(), text="I prefer aisle seats."),
-    )
-    for number, memory in enumerate(turns, start=1):
-        add_memory(connection, memory, change=number)
-    connection.execute("INSERT INTO changes VALUES ('acme', 4)")
-    connection.close()
-    with opened(tmp_path / "old.db") as rem:
-        tags = [rem.get(memory.id).tags for memory in turns]
-    assert tags == [("alias",), ("checkout", "alias"), (), ()]
+    named = replace(A_TURN, text="I prefer to be called Moss.")
+    assert tags_after_migration(
+        tmp_path / "old.db",
+        31,
+        named,
+        replace(named, tags=("checkout",), role=Role.ASSISTANT),
+        replace(named, role=Role.TOOL),
+        replace(A_TURN, text="I prefer aisle seats."),
+    ) == [("alias",), ("checkout", "alias"), (), ()]
 
 
 TOLD_ANEW = replace(KESTREL, text="a heron on the roof", revision=2, superseded_by=None, superseded_at=None)
