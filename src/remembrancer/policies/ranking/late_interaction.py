@@ -2,7 +2,7 @@
 
 Source: Khattab and Zaharia, ColBERT, SIGIR 2020; here the question's tokens are weighted by idf. Of a text's token
 embeddings only the signs are stored, one bit per component: 48 bytes per token for 384 components. They are compared
-with the question's full vectors.
+with the question's full vectors. Punctuation and grammatical words are not stored (`is_stored`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 import simsimd
 
+from remembrancer.language.english.stop_words import GRAMMATICAL_WORDS
 from remembrancer.language.lexical import analyse
 from remembrancer.values import dataclass
 
@@ -83,9 +84,28 @@ def _terms(word: str) -> tuple[str, ...]:
     return analyse(word).terms
 
 
-def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The signs of token embeddings (tokens, dim): one bit per component, uint8 (tokens, dim / 8 rounded up)."""
-    return np.packbits(words > 0, axis=1)
+def packed(vectors: NDArray[np.float32], spelled: Sequence[str] = ()) -> NDArray[np.uint8]:
+    """The signs of a text's token embeddings (tokens, dim): one bit per component, uint8 (stored tokens, bytes), where
+    a token has dim / 8 bytes, rounded up.
+
+    `spelled`: for each vector, the word that contains its token. Tokens of words that are not stored are left out, but
+    all are stored if no other is left, or if the words are not known (()).
+    """
+    stored = [is_stored(word) for word in spelled]
+    return np.packbits((vectors[stored] if any(stored) else vectors) > 0, axis=1)
+
+
+@lru_cache(maxsize=4096)
+def is_stored(word: str) -> bool:
+    """Whether the token embeddings of a text's word are stored. Those of punctuation and of grammatical words are not:
+    a question's tokens with a weight find better matches in other words.
+
+    Capitals distinguish an abbreviation from a grammatical word.
+
+    >>> [word for word in "The IT office , it is in Oslo !".split() if is_stored(word)]
+    ['IT', 'office', 'Oslo']
+    """
+    return word[:1].lower() + word[1:] not in GRAMMATICAL_WORDS and any(map(str.isalnum, word))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
