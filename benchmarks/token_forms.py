@@ -39,12 +39,17 @@ from remembrancer.evaluation.memory_system import MemorySystem
 from remembrancer.evaluation.metrics import ndcg_at, recall_at
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.language.lexical import analyse
-from remembrancer.policies.ranking.late_interaction import is_stored, packed
+from remembrancer.policies.ranking.late_interaction import LONG, packed
 from remembrancer.ports.embedder import EmbeddedQuestion
 
 FOLDER: Final = Path("build") / "token-forms"
-LONG: Final = 64
-"""Tokens of a text that is long for the forms that shorten only long ones."""
+GRAMMATICAL: Final = frozenset(
+    """
+    a an the this that these those it its and or but so if as than of to in on at by for from with about into is are
+    was were be been being do does did have has had can could would should s t d ll m re ve
+    """.split()
+)
+"""Articles, demonstratives, conjunctions, prepositions, auxiliary verbs, and the ends of contractions ("it's")."""
 
 Packs = Callable[[NDArray[np.float32], Sequence[str]], NDArray[np.uint8]]
 
@@ -72,6 +77,10 @@ def has_letter(word: str) -> bool:
     return any(map(str.isalnum, word))
 
 
+def is_content(word: str) -> bool:
+    return has_letter(word) and word.casefold() not in GRAMMATICAL
+
+
 def has_term(word: str) -> bool:
     return bool(analyse(word).terms)
 
@@ -79,12 +88,12 @@ def has_term(word: str) -> bool:
 EVERY: Final = "every token"
 FORMS: Final[Mapping[str, Packs]] = {
     EVERY: every_token,
-    "as stored: no punctuation, no grammatical words": packed,
+    f"as stored: words with a term, above {LONG} tokens": packed,
     "half of the texts as stored": mixed,
-    f"the same, above {LONG} tokens": only(is_stored, above=LONG),
-    "no punctuation": only(has_letter),
     "words with a term": only(has_term),
-    f"words with a term, above {LONG} tokens": only(has_term, above=LONG),
+    f"no punctuation, no grammatical words, above {LONG} tokens": only(is_content, above=LONG),
+    "no punctuation, no grammatical words": only(is_content),
+    "no punctuation": only(has_letter),
 }
 
 

@@ -1,5 +1,4 @@
-"""English stop words, which are dropped from ranking in texts and questions, and those of them that have no token
-embedding stored.
+"""English stop words, which are dropped from ranking in texts and questions.
 
 Other languages in Latin script rely on idf, other scripts on `function_words`. Contractions are spelled as
 `lexical.fold` returns them ("don't").
@@ -21,15 +20,3 @@ STOP_WORDS: Final = frozenset(
     re ve
     """.split()
 )
-
-GRAMMATICAL_WORDS: Final = frozenset(
-    """
-    a an the this that these those it its and or but so if as than of to in on at by for from with about into is are
-    was were be been being do does did have has had can could would should s t d ll m re ve
-    """.split()
-)
-"""Articles, demonstratives, conjunctions, prepositions, auxiliary verbs, and the ends of contractions ("it's").
-
-Left out, because they have other meanings: "will" (a name), "am" (a time), "may" (a month), and all other pronouns,
-negations and question words.
-"""

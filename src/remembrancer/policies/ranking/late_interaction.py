@@ -2,7 +2,7 @@
 
 Source: Khattab and Zaharia, ColBERT, SIGIR 2020; here the question's tokens are weighted by idf. Of a text's token
 embeddings only the signs are stored, one bit per component: 48 bytes per token for 384 components. They are compared
-with the question's full vectors. Punctuation and grammatical words are not stored (`is_stored`).
+with the question's full vectors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 import simsimd
 
-from remembrancer.language.english.stop_words import GRAMMATICAL_WORDS
 from remembrancer.language.lexical import analyse
 from remembrancer.values import dataclass
 
@@ -29,8 +28,11 @@ ASKING: Final = frozenset("when where who whom whose why how what which".split()
 ASKING_IDF: Final = 3.0
 """The idf assumed for question words: about that of a word in every twentieth text."""
 
+LONG: Final = 64
+"""A text with more tokens is long: not all of them are stored (docs/decisions/0049-tokens-of-long-texts.md)."""
+
 HALF: Final = 12
-"""Tokens in half a passage. A passage is two halves; passages overlap by one half."""
+"""Stored tokens in half a passage. A passage is two halves; passages overlap by one half."""
 
 _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
 """The mean cosine of a unit vector with the unit vector of its signs, if its components are normally distributed."""
@@ -80,7 +82,7 @@ def _idf(word: str, idf: Mapping[str, float]) -> float:
 
 @lru_cache(maxsize=4096)
 def _terms(word: str) -> tuple[str, ...]:
-    """The terms of a word, cached: consecutive questions share words."""
+    """The terms of a word, cached: questions and texts share words."""
     return analyse(word).terms
 
 
@@ -88,24 +90,14 @@ def packed(vectors: NDArray[np.float32], spelled: Sequence[str] = ()) -> NDArray
     """The signs of a text's token embeddings (tokens, dim): one bit per component, uint8 (stored tokens, bytes), where
     a token has dim / 8 bytes, rounded up.
 
-    `spelled`: for each vector, the word that contains its token. Tokens of words that are not stored are left out, but
-    all are stored if no other is left, or if the words are not known (()).
+    `spelled`: for each vector, the word that contains its token. Of a text with more than `LONG` tokens, those of words
+    without a search term are not stored: punctuation and stop words. All are stored if no word has a term, or if the
+    words are not known (()).
     """
-    stored = [is_stored(word) for word in spelled]
-    return np.packbits((vectors[stored] if any(stored) else vectors) > 0, axis=1)
-
-
-@lru_cache(maxsize=4096)
-def is_stored(word: str) -> bool:
-    """Whether the token embeddings of a text's word are stored. Those of punctuation and of grammatical words are not:
-    a question's tokens with a weight find better matches in other words.
-
-    Capitals distinguish an abbreviation from a grammatical word.
-
-    >>> [word for word in "The IT office , it is in Oslo !".split() if is_stored(word)]
-    ['IT', 'office', 'Oslo']
-    """
-    return word[:1].lower() + word[1:] not in GRAMMATICAL_WORDS and any(map(str.isalnum, word))
+    if len(spelled) > LONG:
+        kept = [bool(_terms(word)) for word in spelled]
+        vectors = vectors[kept] if any(kept) else vectors
+    return np.packbits(vectors > 0, axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
