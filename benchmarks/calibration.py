@@ -4,7 +4,8 @@ Fits the calibration of the `default` ranking (`HitProbability`) on all groups o
 that one. Groups: LoCoMo, if its file is given, and each folder here with a corpus and questions. Every question is
 asked without the relevance threshold; messages are left out, because they have a ranking of their own. A hit answers if
 its turn is evidence. Questions of the data set that nothing answers count too; foreign questions, taken from other
-conversations, are only used to judge silence. Prints the calibration fitted on all groups, which the preset has.
+conversations, are only used to judge silence. The same calibrations are then judged in small stores, of one session
+each. Prints the calibration fitted on all groups, which the preset has.
 """
 
 from __future__ import annotations
@@ -46,6 +47,11 @@ DEPTH: Final = 10
 """Hits of each question that are counted."""
 FOREIGN: Final = 60
 """Foreign questions per conversation."""
+FOREIGN_IN_SESSION: Final = 10
+SESSIONS: Final = 60
+"""The most single sessions of a group."""
+ABSENT: Final = 0.25
+"""Questions of a single session that it does not answer, for each one that it does."""
 FLOORS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35)
 SEED: Final = 0
 OUT: Final = Path("build") / "calibration"
@@ -73,36 +79,67 @@ class Asked:
 Groups = Mapping[str, Sequence[Asked]]
 
 
-async def record(path: Path | None, folder: Path, report: Callable[[str], None]) -> dict[str, list[Asked]]:
-    """The questions of each group."""
+async def record(
+    path: Path | None, folder: Path, report: Callable[[str], None]
+) -> tuple[dict[str, list[Asked]], dict[str, list[Asked]]]:
+    """The questions of each group: in whole conversations, and in single sessions."""
     inner = token_embedder(choose_embedder(Settings(embedder="local")).embedder)
     assert inner is not None, "the local embedder gives token embeddings"
     embedder = KeptEmbedder(inner, folder / "embeddings.pickle")
     loaded = [(group, load()) for group, name, load in sources(path) if name == group]
     everyone = [conversation for _, dataset in loaded for conversation in dataset.conversations]
     asked: dict[str, list[Asked]] = {}
+    small: dict[str, list[Asked]] = {}
     for group, dataset in loaded:
         report(f"asking {group}")
-        asked[group] = await _ask(dataset, everyone, embedder)
+        asked[group] = await _ask([(one, one) for one in dataset.conversations], everyone, embedder)
+        small[group] = await _ask(of_one_session(dataset), everyone, embedder)
         embedder.save()
     await inner.close()
-    return asked
+    return asked, small
 
 
-async def _ask(dataset: Dataset, everyone: Sequence[Conversation], embedder: KeptEmbedder) -> list[Asked]:
+def of_one_session(dataset: Dataset) -> list[tuple[Conversation, Conversation]]:
+    """Small stores: single sessions, up to `SESSIONS` of the data set, each with the conversation that it is part of.
+
+    Asked are the questions that the session answers, and `ABSENT` as many that only other sessions answer.
+    """
+    rng = np.random.default_rng(SEED)
+    found: list[tuple[Conversation, Conversation]] = []
+    for whole in dataset.conversations:
+        session_of = whole.transcript.session_of()
+        for session in dict.fromkeys(session_of.values()):
+            own = [one for one in whole.questions if one.answerable and one.sessions == (session,)]
+            others = [one for one in whole.questions if one.answerable and session not in one.sessions]
+            if not own or len(others) < len(own):
+                continue
+            chosen: list[int] = rng.permutation(len(others))[: round(len(own) * ABSENT)].tolist()
+            absent = [replace(others[place], answerable=False, evidence=(), sessions=()) for place in chosen]
+            turns = tuple(turn for turn in whole.transcript.turns if session_of[turn.id] == session)
+            transcript = replace(whole.transcript, id=f"{whole.id}-{session}", turns=turns)
+            found.append((replace(whole, transcript=transcript, questions=(*own, *absent)), whole))
+    drawn: list[int] = rng.permutation(len(found))[:SESSIONS].tolist()
+    return [found[place] for place in drawn]
+
+
+async def _ask(
+    stores: Sequence[tuple[Conversation, Conversation]], everyone: Sequence[Conversation], embedder: KeptEmbedder
+) -> list[Asked]:
+    """The questions of each store, and foreign ones. `stores`: conversations, each with the one that it is part of."""
     preset = replace(DEFAULT, ranking=replace(DEFAULT.ranking, threshold=None), messages=None)
     asked: list[Asked] = []
     speaking = {one.id: participants(one.transcript) for one in everyone}
     with recording(preset, embedder) as system:
-        for conversation in dataset.conversations:
+        for conversation, whole in stores:
             offered = [
                 question
                 for other in everyone
-                if other.id != conversation.id
-                for question in foreign_questions(other, conversation, speaking)
+                if other.id != whole.id
+                for question in foreign_questions(other, whole, speaking)
                 if question.category != MESSAGE
             ]
-            drawn: list[int] = np.random.default_rng(SEED).permutation(len(offered))[:FOREIGN].tolist()
+            count = FOREIGN if conversation is whole else FOREIGN_IN_SESSION
+            drawn: list[int] = np.random.default_rng(SEED).permutation(len(offered))[:count].tolist()
             own = [question for question in conversation.questions if question.category != MESSAGE]
             async with system.prepared(conversation.transcript) as ranker:
                 for question in (*own, *(offered[place] for place in drawn)):
@@ -163,7 +200,7 @@ def by_chance(asked: Sequence[Asked], calibration: HitProbability, depth: int) -
     return float(np.mean([reliability(list(zip(values, one.tolist(), strict=True))).error for one in drawn]))
 
 
-def errors_sheet(groups: Groups, calibrations: Mapping[str, HitProbability]) -> Sheet:
+def errors_sheet(title: str, groups: Groups, calibrations: Mapping[str, HitProbability]) -> Sheet:
     rows: list[tuple[str, tuple[str, ...]]] = []
     errors: list[list[float]] = []
     for name, asked in groups.items():
@@ -176,7 +213,7 @@ def errors_sheet(groups: Groups, calibrations: Mapping[str, HitProbability]) -> 
         rows.append((name, (f"{count:,}", *(f"{one:.3f}" for one in errors[-1]))))
     rows.append(("mean", ("", *(f"{one:.3f}" for one in np.mean(errors, axis=0)))))
     return Sheet(
-        title="Expected calibration error on the group left out",
+        title=title,
         columns=(
             "questions",
             f"{DEPTH} best hits",
@@ -189,7 +226,7 @@ def errors_sheet(groups: Groups, calibrations: Mapping[str, HitProbability]) -> 
     )
 
 
-def reliability_sheet(pooled: Reliability) -> Sheet:
+def reliability_sheet(title: str, found: Reliability) -> Sheet:
     rows = tuple(
         (
             f"{one.low:.1f} to {one.high:.1f}",
@@ -199,10 +236,10 @@ def reliability_sheet(pooled: Reliability) -> Sheet:
                 f"{one.share:.3f} ({one.interval.low:.2f} to {one.interval.high:.2f})",
             ),
         )
-        for one in pooled.bins
+        for one in found.bins
     )
     return Sheet(
-        title=f"Hits of all groups, each judged while left out; expected calibration error {pooled.error:.3f}",
+        title=f"{title}; expected calibration error {found.error:.3f}",
         columns=("hits", "mean probability", "answered"),
         rows=rows,
     )
@@ -265,16 +302,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.getLogger("remembrancer").setLevel(logging.ERROR)
     options.out.mkdir(parents=True, exist_ok=True)
     try:
-        groups = asyncio.run(record(options.locomo, options.out, lambda what: print(what, file=sys.stderr, flush=True)))
+        groups, sessions = asyncio.run(
+            record(options.locomo, options.out, lambda what: print(what, file=sys.stderr, flush=True))
+        )
     except InvalidInput as error:
         parser.error(str(error))
     calibrations = left_out(groups)
     all_hits, first = pooled(groups, calibrations, DEPTH), pooled(groups, calibrations, 1)
-    console = Console()
+    console, title = Console(), "Hits of all groups, each judged while left out"
     for sheet in (
-        errors_sheet(groups, calibrations),
-        reliability_sheet(all_hits),
-        reliability_sheet(first),
+        errors_sheet("Expected calibration error on the group left out", groups, calibrations),
+        reliability_sheet(title, all_hits),
+        reliability_sheet(f"{title}, first hits", first),
+        errors_sheet("The same in stores of a single session", sessions, calibrations),
+        reliability_sheet("First hits in stores of a single session", pooled(sessions, calibrations, 1)),
         silence_sheet(groups, calibrations),
     ):
         print_sheet(sheet, console)
