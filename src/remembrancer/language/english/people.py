@@ -176,9 +176,9 @@ class People:
         return next(iter(related)) if len(related) == 1 else frozenset()
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _mentions(people: People, question: str) -> tuple[Mention, ...]:
-    """Cached, because reading a question uses them three times."""
+    """Cached, because reading a question uses them three times; few, because this keeps the questions in memory."""
     return people.find(question)
 
 
