@@ -77,7 +77,7 @@ test-kills: $(VENV)/dev ## kill writers before random statements while others re
 test-soak: $(VENV)/dev ## run a server with 64 clients, and judge whether memory and latency stay level (an hour); MINUTES=60
 	$(BIN)/python -m benchmarks.soak --out build/soak $(if $(MINUTES),--minutes $(MINUTES))
 
-test-isolation: $(VENV)/dev ## call everything with and without siblings, over all interfaces, stores and presets (40 minutes)
+test-isolation: $(VENV)/dev ## call everything with and without siblings, over all interfaces, stores, indexes and presets (75 minutes)
 	REMEMBRANCER_ISOLATION=1 $(BIN)/python -m pytest -q --timeout 3600 tests/isolation
 
 bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten minutes); SIZES="1000 100000" LOCOMO=path

@@ -90,7 +90,7 @@ async def embed_as_drawn(path: Path, embedder: Embedder, scope: Scope, size: int
     reading = token_embedder(embedder)
     assert reading is not None, "the default preset keeps the vectors of words"
     real = await reading.embed_passages([Passage(words.text()) for _ in range(embedded)])
-    signs = [packed(each) for each in real.token_embeddings]
+    signs = [packed(*tokens) for tokens in real.tokens()]
     store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     try:
         while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):

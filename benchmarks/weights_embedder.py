@@ -23,8 +23,10 @@ from remembrancer.ports.embedder import (
 
 BATCH: Final = 64
 
-Kept = tuple[NDArray[np.float32], bool, NDArray[np.uint8]]
-"""A passage's vector, whether it was truncated, and the signs of its token embeddings: all that the memory stores."""
+Kept = tuple[NDArray[np.float32], bool, NDArray[np.uint8], tuple[str, ...]]
+"""A passage's vector, whether it was truncated, the signs of its token embeddings, and their words: all that the memory
+uses.
+"""
 
 
 @dataclass(slots=True)
@@ -78,12 +80,14 @@ class KeptEmbedder:
             made = await self.inner.embed_passages([passages[place] for place in part])
             for row, place in enumerate(part):
                 signs = np.packbits(made.token_embeddings[row] > 0, axis=1)
-                self.kept[keys[place]] = (made.vectors[row], bool(made.truncated[row]), signs)
+                words = made.spelled[row] if made.spelled else ()
+                self.kept[keys[place]] = (made.vectors[row], bool(made.truncated[row]), signs, words)
         found = [self.kept[key] for key in keys]
         return EmbeddedPassages(
-            np.stack([vector for vector, _, _ in found]),
-            np.array([truncated for _, truncated, _ in found]),
-            tuple(self._from_signs(signs, len(vector)) for vector, _, signs in found),
+            np.stack([vector for vector, _, _, _ in found]),
+            np.array([truncated for _, truncated, _, _ in found]),
+            tuple(self._from_signs(signs, len(vector)) for vector, _, signs, _ in found),
+            tuple(words for _, _, _, words in found),
         )
 
     def save(self) -> None:
@@ -93,7 +97,7 @@ class KeptEmbedder:
         """Does nothing: the owner of `inner` closes it."""
 
     def _key(self, passage: Passage) -> bytes:
-        text = "\0".join((self.inner.model_id, passage.before, passage.text))
+        text = "\0".join(("words", self.inner.model_id, passage.before, passage.text))
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
     @staticmethod

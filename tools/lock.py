@@ -34,7 +34,7 @@ def closure(lines: Iterable[str]) -> set[str]:
 def with_markers(compiled: Path) -> dict[str, str]:
     """The entries by name, each with the marker of the requirement that brings it on some platforms only."""
     markers = {canonicalize_name(one.name): one.marker for one in map(Requirement, EXTRAS["dev"]) if one.marker}
-    entries = {name: entry.text for name, entry in locked(compiled).items()}
+    entries = {name: entry.text for name, entry in sorted(locked(compiled).items())}
     for name in markers.keys() & entries.keys():
         pin, _, hashes = entries[name].partition(" \\\n")
         entries[name] = f"{pin.partition(' ;')[0]} ; {markers[name]} \\\n{hashes}"

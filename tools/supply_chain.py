@@ -176,9 +176,10 @@ class Entry:
 
 
 def locked(lock: Path = ROOT / "requirements.lock") -> dict[str, Entry]:
-    """The entries of a lock, by name."""
+    """The entries of a lock, by name. Comments count for nothing."""
     found: dict[str, Entry] = {}
-    for text in re.split(r"\n(?=\S)", lock.read_text(encoding="utf-8").rstrip("\n")):
+    told = re.sub(r"^(?:#.*)?\n", "", lock.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for text in re.split(r"\n(?=\S)", told.rstrip("\n")):
         pin = re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", text)
         if pin is None:
             raise ValueError(f"{lock.name}: no locked distribution: {text[:80]!r}")

@@ -69,6 +69,15 @@ def test_a_lock_has_the_pinned_versions(lock: str) -> None:
     assert {name: entry.version for name, entry in locked(ROOT / lock).items()}.items() <= pinned.items()
 
 
+def test_comments_of_pip_compile_are_no_entries(tmp_path: Path) -> None:
+    lock = tmp_path / "compiled.txt"
+    lock.write_text(f"a==1 \\\n    --hash=sha256:{'0' * 64}\n\n# said to be unsafe:\nb==2\n", encoding="utf-8")
+    assert {name: (entry.version, len(entry.hashes)) for name, entry in locked(lock).items()} == {
+        "a": ("1", 1),
+        "b": ("2", 0),
+    }
+
+
 def test_all_pins_are_locked() -> None:
     assert locked().keys() == pins("constraints.txt").keys()
 

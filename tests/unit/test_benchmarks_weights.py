@@ -92,5 +92,6 @@ def test_passages_are_embedded_once_and_keep_the_signs_of_their_tokens(tmp_path:
     once = asyncio.run(WordHashEmbedder().embed_passages(passages))
     assert inner.asked == 2
     np.testing.assert_array_equal(again.vectors, once.vectors)
+    assert again.spelled == once.spelled
     for kept, made_now in zip(again.token_embeddings, once.token_embeddings, strict=True):
         np.testing.assert_array_equal(kept > 0, made_now > 0)

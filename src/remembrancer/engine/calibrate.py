@@ -94,7 +94,7 @@ async def measure(embedder: Embedder) -> MeasuredScale:
             calibration=CosineScale(unrelated=unrelated, related=related), first=first, spreads=spreads
         )
     passages = await tokens.embed_passages([Passage(text) for text in texts])
-    stored = [packed(words) for words in passages.token_embeddings]
+    stored = [packed(vectors, spelled) for vectors, spelled in passages.tokens()]
     rows: list[NDArray[np.float64]] = []
     for question in questions:
         embedded = await tokens.embed_question(question)

@@ -183,10 +183,8 @@ async def _encoded(encoding: Encoding, embedder: Embedder, inputs: Sequence[_Inp
         ]
     read = await with_tokens.embed_passages([Passage(each.text, each.before or "") for each in inputs])
     return [
-        CueVector(each.ref, vector, bool(truncated), packed(tokens) if encoding.token_embeddings else None)
-        for each, vector, truncated, tokens in zip(
-            inputs, read.vectors, read.truncated, read.token_embeddings, strict=True
-        )
+        CueVector(each.ref, vector, bool(truncated), packed(*tokens) if encoding.token_embeddings else None)
+        for each, vector, truncated, tokens in zip(inputs, read.vectors, read.truncated, read.tokens(), strict=True)
     ]
 
 

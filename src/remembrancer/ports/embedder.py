@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -53,11 +53,17 @@ class EmbeddedPassages:
     """Vectors of passages, in order, with the fields of `Embedded`. Each text is embedded after its context.
 
     `token_embeddings`: for each passage, the embeddings of its text's own tokens, float32 (tokens, dim), unit rows.
+    `spelled`: for each passage, the word that contains each of these tokens; (): unknown, and every token is stored.
     """
 
     vectors: NDArray[np.float32]
     truncated: NDArray[np.bool_]
     token_embeddings: tuple[NDArray[np.float32], ...]
+    spelled: tuple[tuple[str, ...], ...] = ()
+
+    def tokens(self) -> Iterator[tuple[NDArray[np.float32], tuple[str, ...]]]:
+        """For each passage, its token embeddings, and their words or ()."""
+        return zip(self.token_embeddings, self.spelled or ((),) * len(self.token_embeddings), strict=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,13 +138,14 @@ class WordHashEmbedder(HashEmbedder):
         plain = await self.embed_documents([passage.text for passage in passages])
         vectors = plain.vectors.copy()
         words: list[NDArray[np.float32]] = []
+        spelled = tuple(tuple(_words(passage.text)[: self._max_words]) for passage in passages)
         for row, passage in enumerate(passages):
-            directions = self._directions(_words(passage.text))
+            directions = self._directions(spelled[row])
             if passage.before:
                 vectors[row : row + 1] = _mixed(vectors[row : row + 1], self.COLOUR * self._vector(passage.before))
                 directions = _mixed(directions, self.COLOUR * self._direction(passage.before))
             words.append(directions)
-        return EmbeddedPassages(vectors, plain.truncated, tuple(words))
+        return EmbeddedPassages(vectors, plain.truncated, tuple(words), spelled)
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
         return self.question_now(text)

@@ -393,6 +393,17 @@ def test_token_embeddings_are_stored_by_their_signs_if_the_preset_says_so() -> N
     assert (stored, len(stored)) == (expected, 2)
 
 
+def test_of_a_long_text_fewer_token_embeddings_are_stored() -> None:
+    text = "The kestrel of the barn was in the barn. " * 10
+
+    async def steps(ctx: Context, _: FixedClock) -> int:
+        (memory,) = await swept(ctx, Encoding(token_embeddings=True), EventDraft(text=text))
+        (signs,) = (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
+        return len(signs)
+
+    assert run(Reading(), steps) == 30
+
+
 @pytest.mark.parametrize("encoding", [Encoding(), Encoding(turns=3), Encoding(heading=True)])
 def test_no_vectors_of_words_are_kept_otherwise(encoding: Encoding) -> None:
     async def steps(ctx: Context, _: FixedClock) -> int:

@@ -13,6 +13,7 @@ from remembrancer.language.lexical import stem
 from remembrancer.policies.ranking.late_interaction import (
     ASKING_IDF,
     HALF,
+    LONG,
     QuestionTokens,
     compared,
     packed,
@@ -91,6 +92,42 @@ def test_signs_are_packed_a_bit_a_component_the_first_one_highest() -> None:
 
 def test_of_no_word_no_sign_is_packed() -> None:
     assert packed(np.zeros((0, DIM), dtype=np.float32)).shape == (0, DIM // 8)
+
+
+# ── which tokens are stored ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def a_text(tokens: int) -> list[str]:
+    """The words of the tokens of a text, of which "barn", both tokens of "walrus", and "nested" have terms."""
+    return (["The", "barn", ",", "where", "walrus", "walrus", "had", "nested", "."] * tokens)[:tokens]
+
+
+def test_of_a_long_text_only_tokens_of_words_with_a_term_are_stored() -> None:
+    spelled = a_text(LONG + 8)
+    vectors = random_words(1, len(spelled))
+    kept = [place for place, word in enumerate(spelled) if word in {"barn", "walrus", "nested"}]
+    np.testing.assert_array_equal(packed(vectors, spelled), packed(vectors[kept]))
+
+
+def test_every_token_of_a_short_text_is_stored() -> None:
+    vectors = random_words(1, LONG)
+    np.testing.assert_array_equal(packed(vectors, a_text(LONG)), packed(vectors))
+
+
+@pytest.mark.parametrize("spelled", [(), ("the", ",") * LONG])
+def test_every_token_is_stored_if_no_word_is_known_or_none_has_a_term(spelled: Sequence[str]) -> None:
+    vectors = random_words(1, 2 * LONG)
+    np.testing.assert_array_equal(packed(vectors, spelled), packed(vectors))
+
+
+@given(st.integers(0, 20))
+def test_a_row_of_every_token_and_one_of_fewer_compare_alike(seed: int) -> None:
+    """Rows of older versions have every token, and nothing marks them."""
+    spelled = a_text(LONG + 30)
+    vectors = random_words(seed, len(spelled))
+    asked = vectors[[spelled.index("barn"), spelled.index("nested")]]
+    every, fewer = closeness(asking(asked, 0.5, 0.5), [packed(vectors), packed(vectors, spelled)])
+    assert fewer == pytest.approx(every)
 
 
 def closeness(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> NDArray[np.float64]:

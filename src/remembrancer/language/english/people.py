@@ -83,7 +83,7 @@ class Mention(NamedTuple):
         return first != first.lower() or first == first.upper()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class People:
     """Known speakers. `names`: for each part of a name, the full names that it may stand for; `spelled`: the same by
     the part without accents and capitals.
@@ -147,6 +147,10 @@ class People:
 
     def mentions(self, question: str) -> tuple[Mention, ...]:
         """The names of speakers in the question, in order."""
+        return _mentions(self, question)
+
+    def find(self, question: str) -> tuple[Mention, ...]:
+        """As `mentions`, not cached."""
         found = list(_found(self._exact, self.names, question))
         small = in_small_letters(question)
         if small:
@@ -245,15 +249,23 @@ class People:
         if len(name) < _LEAST_LETTERS - 1:
             return frozenset()
         known = given_name(name)
+        if known is None and not capital:
+            return frozenset()
         related: set[frozenset[str]] = set()
         for part, names in self.spelled.items():
-            other = given_name(part)
+            other = None if known is None else given_name(part)
             if known is not None and other is not None:
                 if known.may_be(other):
                     related.add(names)
             elif capital and is_misspelling(name, part):
                 related.add(names)
         return next(iter(related)) if len(related) == 1 else frozenset()
+
+
+@lru_cache(maxsize=4)
+def _mentions(people: People, question: str) -> tuple[Mention, ...]:
+    """Cached, because reading a question uses them three times; few, because this keeps the questions in memory."""
+    return people.find(question)
 
 
 @lru_cache(maxsize=64)

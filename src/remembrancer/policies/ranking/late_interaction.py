@@ -28,8 +28,11 @@ ASKING: Final = frozenset("when where who whom whose why how what which".split()
 ASKING_IDF: Final = 3.0
 """The idf assumed for question words: about that of a word in every twentieth text."""
 
+LONG: Final = 64
+"""A text with more tokens is long: not all of them are stored (docs/decisions/0049-tokens-of-long-texts.md)."""
+
 HALF: Final = 12
-"""Tokens in half a passage. A passage is two halves; passages overlap by one half."""
+"""Stored tokens in half a passage. A passage is two halves; passages overlap by one half."""
 
 _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
 """The mean cosine of a unit vector with the unit vector of its signs, if its components are normally distributed."""
@@ -79,13 +82,22 @@ def _idf(word: str, idf: Mapping[str, float]) -> float:
 
 @lru_cache(maxsize=4096)
 def _terms(word: str) -> tuple[str, ...]:
-    """The terms of a word, cached: consecutive questions share words."""
+    """The terms of a word, cached: questions and texts share words."""
     return analyse(word).terms
 
 
-def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The signs of token embeddings (tokens, dim): one bit per component, uint8 (tokens, dim / 8 rounded up)."""
-    return np.packbits(words > 0, axis=1)
+def packed(vectors: NDArray[np.float32], spelled: Sequence[str] = ()) -> NDArray[np.uint8]:
+    """The signs of a text's token embeddings (tokens, dim): one bit per component, uint8 (stored tokens, bytes), where
+    a token has dim / 8 bytes, rounded up.
+
+    `spelled`: for each vector, the word that contains its token. Of a text with more than `LONG` tokens, those of words
+    without a search term are not stored: punctuation and stop words. All are stored if no word has a term, or if the
+    words are not known (()).
+    """
+    if len(spelled) > LONG:
+        kept = [bool(_terms(word)) for word in spelled]
+        vectors = vectors[kept] if any(kept) else vectors
+    return np.packbits(vectors > 0, axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

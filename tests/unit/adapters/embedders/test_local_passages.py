@@ -86,6 +86,12 @@ def test_words_are_of_the_texts_own_pieces(fp32: LocalEmbedder, tokenizer: bindi
     assert [len(words) for words in embedded.token_embeddings] == [min(pieces, 254) for pieces in own]
 
 
+def test_each_token_of_a_passage_has_the_word_that_contains_it(int8: LocalEmbedder) -> None:
+    embedded = passages(int8, Passage("Kestrels nested, it's said.", "Where did they nest?"), *MANY)
+    assert embedded.spelled[0] == ("Kestrels",) * 3 + ("nested",) * 2 + (",", "it", "'", "s", "said", ".")
+    assert [len(words) for words in embedded.spelled] == [len(tokens) for tokens in embedded.token_embeddings]
+
+
 def test_preceding_text_changes_the_token_embeddings(fp32: LocalEmbedder) -> None:
     money, water = passages(
         fp32, Passage("the bank", "He owed a lot of money to"), Passage("the bank", "The river rose over")

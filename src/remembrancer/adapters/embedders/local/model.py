@@ -246,7 +246,7 @@ class LocalEmbedder:
             )
             for index, row in zip(batch, hidden, strict=True):
                 words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch in memory
-        return EmbeddedPassages(vectors, _truncated(pieces), tuple(words))
+        return EmbeddedPassages(vectors, _truncated(pieces), tuple(words), tuple(text.spelled for text in pieces))
 
     def query_now(self, text: str) -> NDArray[np.float32]:
         """A unit vector, float32 (dim,). Raises ModelUnavailable when closed or when onnxruntime fails."""
