@@ -298,6 +298,7 @@ def test_the_marketplace_lists_the_plugin() -> None:
     assert listed["name"] == _json(PLUGIN / ".claude-plugin" / "plugin.json")["name"]
 
 
-def test_a_path_with_a_null_character_is_left_out(agent: Agent) -> None:
+@pytest.mark.parametrize("path", ["\0", "\ud800"], ids=["a null character", "a lone surrogate"])
+def test_a_path_that_no_file_has_is_left_out(agent: Agent, path: str) -> None:
     agent.serve()
-    assert agent.hook("stop", "monday", cwd="\0", transcript_path="\0") == ""
+    assert agent.hook("stop", "monday", cwd=path, transcript_path=path) == ""

@@ -254,7 +254,7 @@ def mcp() -> Generator[Check]:
                 answered = AnsweredInput(incoming, outgoing)
                 with anyio.fail_after(_PATIENCE):
                     await lowlevel.run(answered, outgoing, lowlevel.create_initialization_options())
-            return sink.getvalue().splitlines()
+            return [line for line in sink.getvalue().split("\n") if line]  # `splitlines` also splits within texts
 
         def check(data: bytes) -> None:
             given = data.replace(b"{memory}", known.encode())

@@ -93,8 +93,12 @@ def _text(told: dict[str, Any], name: str) -> str:
 
 
 def _path(told: dict[str, Any], name: str) -> str:
-    """The text, unless it has a null character, which no path has."""
+    """The text, unless it has a null character or a lone surrogate, which no path has."""
     text = _text(told, name)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return ""
     return "" if "\0" in text else text
 
 
