@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 from driver import Cli
 from prepared import Prepare
+
+from remembrancer.domain.identity import short_id
 
 
 @pytest.fixture
@@ -44,7 +48,8 @@ def test_an_explained_recall_says_how_a_name_was_read(cli: Cli) -> None:
         ("Moss", "Katharina", "learned")
     ]
     ran = cli.done("recall", "What did Moss say about checkout?", "--explain")
-    assert f"Moss: read as Katharina, as memory {answer['names'][0]['said_in']} says" in " ".join(ran.out.split())
+    said_in = short_id(UUID(answer["names"][0]["said_in"]))
+    assert f"Moss was read as Katharina (memory {said_in} says so)" in " ".join(ran.out.split())
 
 
 def test_recall_explains_its_scores(cli: Cli, ids: dict[str, str]) -> None:

@@ -285,8 +285,8 @@ def _read_as(recall: Recall) -> Renderables:
         yield ""
     for one in recall.trace.names:
         if one.name != one.speaker:
-            source = "" if one.said_in is None else f", as memory {one.said_in} says"
-            yield Text(f"{one_line(one.name)}: read as {one_line(one.speaker)}{source}", style="dim")
+            source = "" if one.said_in is None else f" (memory {short_id(one.said_in)} says so)"
+            yield Text(f"{one_line(one.name)} was read as {one_line(one.speaker)}{source}", style="dim")
 
 
 def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -> Renderables:
