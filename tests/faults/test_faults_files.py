@@ -426,7 +426,7 @@ async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     def small(path: str, **given: Any) -> Connection:
         connection = connect(path, **given)
-        connection.pragma("max_page_count", 100)
+        connection.pragma("max_page_count", 150)
         return connection
 
     monkeypatch.setattr(sqlite_file, "connect", small)
