@@ -7,8 +7,11 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from remembrancer.domain.identity import short_id
+
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Memory
+    from remembrancer.domain.names import NamedSpeaker
     from remembrancer.domain.recall import Recall
     from remembrancer.interfaces.wire.memories import MemoryOut
 
@@ -86,6 +89,12 @@ def below_threshold(recall: Recall) -> str:
 def flagged_held_back(recall: Recall) -> str:
     """The number of memories that are held back because their text tells a language model what to do."""
     return f"{counted(recall.flagged_held_back, 'instruction-like memory')} of tools, the web or imports held back"
+
+
+def read_as(one: NamedSpeaker) -> str:
+    """How a name in the question was read: Moss was read as Katharina (memory fdc363d3 says so)."""
+    source = "" if one.said_in is None else f" (memory {short_id(one.said_in)} says so)"
+    return f"{one_line(one.name)} was read as {one_line(one.speaker)}{source}"
 
 
 def told(memory: Memory | MemoryOut) -> str:

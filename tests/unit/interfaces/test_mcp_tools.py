@@ -188,6 +188,18 @@ def test_recall_says_why_a_memory_was_found_if_asked() -> None:
     with_memory(talk)
 
 
+def test_recall_says_whose_a_learned_name_is() -> None:
+    async def talk(call: Caller, _: AsyncRemembrancer) -> None:
+        await call.done("observe", text="Checkout needs 2 GiB", actor="Katharina")
+        kept = await call.done("remember", text="Katharina: Moss", tags=["alias"])
+        found = await call.done("recall", query="what did Moss say about checkout?")
+        told = f"- Moss was read as Katharina (memory {kept.shape['id'][-8:]} says so)"
+        block = f"<recalled-memory>\n{UNTRUSTED}\n{told}\n</recalled-memory>"
+        assert f"Names in the question:\n{block}" in found.text
+
+    with_memory(talk)
+
+
 def test_recall_gives_the_fields_of_hits_that_were_asked_for() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         await call.done("remember", text="Checkout needs 2 GiB")

@@ -38,7 +38,17 @@ from remembrancer.interfaces.cli.drawing import (
 )
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
-from remembrancer.interfaces.text import below_threshold, counted, day, flagged_held_back, minute, one_line, shown, told
+from remembrancer.interfaces.text import (
+    below_threshold,
+    counted,
+    day,
+    flagged_held_back,
+    minute,
+    one_line,
+    read_as,
+    shown,
+    told,
+)
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Explanation, Hit, Recall, Rendered
@@ -285,8 +295,7 @@ def _read_as(recall: Recall) -> Renderables:
         yield ""
     for one in recall.trace.names:
         if one.name != one.speaker:
-            source = "" if one.said_in is None else f" (memory {short_id(one.said_in)} says so)"
-            yield Text(f"{one_line(one.name)} was read as {one_line(one.speaker)}{source}", style="dim")
+            yield Text(read_as(one), style="dim")
 
 
 def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -> Renderables:

@@ -14,6 +14,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Origin
 from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.names import NameMatch
 from remembrancer.domain.outcome import TaskResult
 from remembrancer.domain.recall import Recall, Rendered
 from remembrancer.domain.strength import Exposure, Feedback
@@ -23,7 +24,7 @@ from remembrancer.interfaces.cli.times import parse_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.blocks import FRAME, Listing, listing, memory_line, minute
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer, as_json
-from remembrancer.interfaces.text import below_threshold, flagged_held_back
+from remembrancer.interfaces.text import below_threshold, flagged_held_back, read_as
 from remembrancer.interfaces.wire.mcp import (
     ChangedOut,
     DocumentOut,
@@ -295,6 +296,9 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
         parts.append(f"{left} of {len(recall.hits)} do not fit in {max_chars:,} characters.")
     if not recall.hits:
         parts.append(NOTHING)
+    learned = [f"- {read_as(one)}\n" for one in recall.trace.names if one.match is NameMatch.LEARNED]
+    if learned:
+        parts.append(f"Names in the question:\n{FRAME.around(''.join(learned))}")
     if recall.below_threshold:
         parts.append(f'{below_threshold(recall)}; recall them with floor="off".')
     if recall.flagged_held_back:
