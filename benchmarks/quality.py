@@ -24,6 +24,7 @@ from benchmarks.quality_asked import Files, QuestionMetrics, ask
 from benchmarks.quality_cost import bytes_each, time_recalls
 from benchmarks.quality_frames import asked_in_frames
 from benchmarks.quality_long import JOINED, in_long_turns
+from benchmarks.quality_page import markdown, put_into_page
 from benchmarks.quality_pictures import draw
 from benchmarks.quality_report import Block, LocomoResult, Quality, as_json, sheet, views
 from benchmarks.quality_third_person import asked_in_third_person
@@ -111,9 +112,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--chats", type=Path, metavar="FOLDER", default=CHATS, help="other chats: a corpus.jsonl and a questions.jsonl"
     )
-    parser.add_argument("--out", type=Path, metavar="FOLDER", default=OUT, help="where the pictures go (build/quality)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", default=OUT, help="for pictures and tables (build/quality)"
+    )
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
+    parser.add_argument("--page", action="store_true", help="put the last run's tables into docs/quality.md")
     options = parser.parse_args(arguments)
+    if options.page:
+        placed = put_into_page(options.out)
+        print(f"replaced {', '.join(placed) or 'no table'}", file=sys.stderr)
+        return
     try:
         chats = questions.load(options.chats / "corpus.jsonl", options.chats / "questions.jsonl")
         dataset = None if options.locomo is None else locomo.load(options.locomo)
@@ -125,7 +133,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.getLogger("remembrancer").setLevel(logging.ERROR)
     quality, machine = asyncio.run(run(chats, dataset, lambda what: print(what, file=sys.stderr, flush=True)))
     drawn = draw(views(quality), options.out)
-    print(f"drew {', '.join(path.name for path in drawn)} in {options.out}", file=sys.stderr)
+    for view in views(quality):
+        (options.out / f"{view.name}.md").write_text(markdown(sheet(view)), encoding="utf-8")
+    print(
+        f"drew {', '.join(path.name for path in drawn)} in {options.out}, and the tables as Markdown", file=sys.stderr
+    )
     if options.json:
         print(json.dumps(as_json(quality)))
         return

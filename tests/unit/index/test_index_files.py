@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
+import numpy as np
 import pytest
 from searched import SearchedStore
 
@@ -149,6 +150,11 @@ def test_every_flipped_bit_of_the_arrays_is_noticed(db: Path) -> None:
                 octets[place] ^= 16
                 assert file.checksum(rows) != before, (name, place)
                 octets[place] ^= 16
+
+
+def test_exchanged_rows_are_noticed() -> None:
+    rows = np.arange(1_000, dtype=np.uint64)
+    assert file.checksum(rows) != file.checksum(np.concatenate([rows[500:], rows[:500]]))
 
 
 def test_the_file_of_another_store_is_not_used(db: Path) -> None:

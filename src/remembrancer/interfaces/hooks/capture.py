@@ -54,7 +54,7 @@ class Capture:
         try:
             kept = cast("dict[str, Any]", json.loads(self.place.transcripts.read_bytes()))
             self._readings = {path: _Reading(int(at), TranscriptParser(Path(path))) for path, at in kept.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, OverflowError, TypeError, AttributeError):
             self._readings = {}  # all is read again: the keys of the events are known
 
     def waiting(self) -> list[Path]:

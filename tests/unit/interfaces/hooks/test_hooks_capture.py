@@ -101,10 +101,11 @@ def test_a_server_started_again_goes_on_where_the_last_one_stopped(watched: Watc
     assert watched.run(work) == ["first", "second"]
 
 
-def test_without_the_positions_everything_is_read_again_and_recorded_once(watched: Watched) -> None:
+@pytest.mark.parametrize("kept", ["not JSON", '{"/a.jsonl": Infinity}'])
+def test_without_the_positions_everything_is_read_again_and_recorded_once(watched: Watched, kept: str) -> None:
     watched.write(said(1, "first") + said(2, "second"))
     watched.run(lambda capture, _: capture.take(watched.note()))
-    watched.place.transcripts.write_text("not JSON")
+    watched.place.transcripts.write_text(kept)
     assert watched.run(lambda capture, _: capture.take(watched.note())) == ["first", "second"]
 
 
