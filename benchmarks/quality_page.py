@@ -1,0 +1,45 @@
+"""Tables of benchmarks/quality.py as Markdown, and their places in docs/quality.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from benchmarks.quality_variants import FULL
+from remembrancer.evaluation.sheet import Sheet
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "quality.md"
+MARKED: Final = re.compile(r"(?<=<!-- )([\w-]+)( -->\n).*?(?=<!-- end of \1 -->)", re.DOTALL)
+"""The place of the table with that name."""
+_WHOLE: Final = re.compile(r"(?<![\d.])0(?=\.\d)")
+_NOTHING: Final = re.compile(r"[+-](?=\.0+\b)")
+
+
+def markdown(sheet: Sheet) -> str:
+    """The table, without its title. Figures below 1 have no zero before the point."""
+    rows = [("", *sheet.columns), *(("---",) * (len(sheet.columns) + 1),)]
+    for name, figures in sheet.rows:
+        rows.append((f"**{name}**" if name == FULL.label else name, *map(_cell, figures)))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _cell(figure: str) -> str:
+    first, _, interval = figure.partition("\n")
+    told = f"{first} ({interval})" if interval else first
+    return _NOTHING.sub("", _WHOLE.sub("", told)).replace("-", "−")
+
+
+def put_into_page(folder: Path, page: Path = PAGE) -> list[str]:
+    """Replace each marked table of the page that the last run wrote into `folder`. Returns their names."""
+    placed: list[str] = []
+
+    def table(found: re.Match[str]) -> str:
+        path = folder / f"{found[1]}.md"
+        if not path.exists():
+            return found[0]
+        placed.append(found[1])
+        return f"{found[1]}{found[2]}\n{path.read_text(encoding='utf-8')}\n"
+
+    page.write_text(MARKED.sub(table, page.read_text(encoding="utf-8")), encoding="utf-8")
+    return placed
