@@ -97,6 +97,9 @@ bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure eve
 bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
 
+bench-quality-page: $(VENV)/dev ## put the tables of the last `make bench-quality` into docs/quality.md
+	$(BIN)/python -m benchmarks.quality --page
+
 bench-outcomes: $(VENV)/dev ## simulate agents that learn from outcomes, and others that count views (two minutes on two processors)
 	$(BIN)/python -m benchmarks.outcomes
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from benchmarks.quality_variants import FULL
 from remembrancer.evaluation.sheet import Sheet
+from remembrancer.policies.ranking.signals import SIGNALS
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "quality.md"
 MARKED: Final = re.compile(r"(?<=<!-- )([\w-]+)( -->\n).*?(?=<!-- end of \1 -->)", re.DOTALL)
@@ -18,10 +19,18 @@ _NOTHING: Final = re.compile(r"[+-](?=\.0+\b)")
 
 def markdown(sheet: Sheet) -> str:
     """The table, without its title. Figures below 1 have no zero before the point."""
-    rows = [("", *sheet.columns), *(("---",) * (len(sheet.columns) + 1),)]
-    for name, figures in sheet.rows:
-        rows.append((f"**{name}**" if name == FULL.label else name, *map(_cell, figures)))
+    headings = (heading.replace("ndcg", "NDCG").replace("session ", "sessions: ") for heading in sheet.columns)
+    rows = [("", *headings), ("---",) * (len(sheet.columns) + 1)]
+    rows += [(_name(name), *map(_cell, figures)) for name, figures in sheet.rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _name(row: str) -> str:
+    if row == FULL.label:
+        return f"**{row}**"
+    without, _, signals = row.partition(" ")
+    parts = signals.split(", ")
+    return f"{without} {', '.join(f'`{one}`' for one in parts)}" if SIGNALS.keys() >= {*parts} else row
 
 
 def _cell(figure: str) -> str:
