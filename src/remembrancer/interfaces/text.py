@@ -92,7 +92,7 @@ def flagged_held_back(recall: Recall) -> str:
 
 
 def read_as(one: NamedSpeaker) -> str:
-    """How a name in the question was read: Moss was read as Katharina (memory fdc363d3 says so)."""
+    """The speaker that a name in the question was read as: Moss was read as Katharina (memory fdc363d3 says so)."""
     source = "" if one.said_in is None else f" (memory {short_id(one.said_in)} says so)"
     return f"{one_line(one.name)} was read as {one_line(one.speaker)}{source}"
 
