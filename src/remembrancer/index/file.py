@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from remembrancer.ports.sealing import Sealer
 
 FORMAT: Final = 5
-"""Raised when an array or a checksum changes its meaning, or a migration changes what is stored: files of another format
-are not read.
+"""Raised when an array or a checksum changes its meaning, or a migration changes what is stored: files of another
+format are not read.
 """
 _MAGIC: Final = b"RMBR-IDX"
 _PREFIX: Final = struct.Struct("<8sQI")
