@@ -178,8 +178,12 @@ def test_vectors_are_a_byte_a_component_and_a_scale(quality: Figures) -> None:
 
 
 def test_each_table_has_a_picture(shown: tuple[View, ...], pictures: Path) -> None:
-    drawn = {path.name: read_png(path.read_bytes()).shades > 40 for path in pictures.iterdir()}
+    drawn = {path.name: read_png(path.read_bytes()).shades > 40 for path in pictures.glob("*.png")}
     assert drawn == {f"{view.name}.png": True for view in shown}
+
+
+def test_each_table_is_written_as_markdown(shown: tuple[View, ...], pictures: Path) -> None:
+    assert {path.stem for path in pictures.glob("*.md")} == {view.name for view in shown}
 
 
 def test_the_location_of_the_pictures_is_printed(

@@ -7,8 +7,6 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from remembrancer.domain.identity import short_id
-
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Memory
     from remembrancer.domain.names import NamedSpeaker
@@ -93,6 +91,8 @@ def flagged_held_back(recall: Recall) -> str:
 
 def read_as(one: NamedSpeaker) -> str:
     """The speaker that a name in the question was read as: Moss was read as Katharina (memory fdc363d3 says so)."""
+    from remembrancer.domain.identity import short_id  # noqa: PLC0415  the help imports this module
+
     source = "" if one.said_in is None else f" (memory {short_id(one.said_in)} says so)"
     return f"{one_line(one.name)} was read as {one_line(one.speaker)}{source}"
 
