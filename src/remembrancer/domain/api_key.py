@@ -12,12 +12,13 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
 SECRET_BYTES: Final = 32
 DIGEST_BYTES: Final = 32
-BINDINGS: Final = ("project", "crew", "agent", "session", "role")
+BINDINGS: Final = (*SCOPE_PARTS, "role")
 _TOKEN: Final = re.compile(r"rem_[A-Za-z0-9_-]{43}")
 _HIDDEN: Final = "(not shown)"
 """Replaces a token in error texts, because errors are logged."""

@@ -22,13 +22,14 @@ from typing import Any, Final, cast
 from uuid import UUID
 
 from remembrancer.domain.instants import micros, moment
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import InvalidInput
 from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
 
 PROCESS: Final = "process"
 """The principal of a call without a key: whoever runs this process, or this machine's own client of a server."""
-NAMES: Final = ("principal", "project", "crew", "agent", "session")
+NAMES: Final = ("principal", *SCOPE_PARTS)
 """The names that an entry may have: of the principal, and the parts of the scope that was acted in."""
 PSEUDONYM_BYTES: Final = 16
 SALT_BYTES: Final = 16

@@ -259,8 +259,8 @@ class CueFlag(IntFlag):
 @dataclass(frozen=True, slots=True)
 class IndexedCue:
     """A cue with its analysis. `tokens`: all its tokens in order. `terms`: its tokens without stop words, with repeats.
-    `flags`: the flags of the text alone, without its heading. `tags`: those of the memory of a turn that a user said in
-    these words (`domain.names.tags_of_turn`).
+    `flags`: the flags of the text alone, without its heading. `tags`: those found in the text; which of them the memory
+    of a turn gets depends on its role (`domain.names.tags_of_turn`).
     """
 
     cue: Cue

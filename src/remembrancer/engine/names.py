@@ -30,11 +30,11 @@ _SPEAKERS: Final = frozenset({Role.USER, Role.ASSISTANT})
 def learned(
     ctx: Context, view: ReadView, reader: Reader, where: Filter, participants: Collection[str], question: str
 ) -> tuple[LearnedName, ...]:
-    """The further names of speakers that the reader's memories say at the time of the filter, as far as the question
-    may use them.
+    """Other names of speakers according to the reader's memories at the time of the filter. Only names that the
+    question may use are returned.
 
-    Of the filter only the time counts: a question about one session may use a name said in another. Untrusted origins
-    and memories that the preset holds back name nobody.
+    Only the time of the filter applies: a question about one session may use a name said in another. Texts of untrusted
+    origin, flagged memories and memories that the preset holds back are not read.
     """
     unknown = unknown_names(question, participants)
     if not unknown or not view.state(reader.scope).change:

@@ -36,13 +36,14 @@ class _Person(NamedTuple):
 def learned_names(
     said: Iterable[Said], participants: Collection[str], words: AbstractSet[str]
 ) -> tuple[LearnedName, ...]:
-    """The further names of the `participants`, and of turns without an actor, after these texts, the oldest first.
+    """The other names that speakers have according to these texts, which are ordered by time, the oldest first.
+    Speakers are the `participants`, and the roles of turns without an actor.
 
-    Only texts with one of the folded `words` are read, and those with a name that is told to be the same as one of
-    theirs, because reading takes most of the time.
+    Only texts with one of the folded `words` are read, and texts with another name of a person whom these mention,
+    because reading takes most of the time.
 
-    A name told of somebody else counts if exactly one of its two names is that of one participant, as spelled. One that
-    its bearer ended is only taken up again by the bearer.
+    A statement about somebody else counts if exactly one of its two names belongs to one participant, as spelled. After
+    a person has ended a name, only that person can begin to use it again.
     """
     known = people(frozenset(participants))
     names: dict[tuple[str, _Person], LearnedName] = {}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.erasure import ErasureSelection, Removal
     from remembrancer.domain.scope import Scope
 
-_PARTS: Final = "project, crew, agent, session"
+_PARTS: Final = ", ".join(SCOPE_PARTS)
 _LAST: Final = "SELECT seq, hash FROM audit_trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1"
 _INSERTION: Final = "INSERT INTO audit_trail (workspace, seq, entry, hash) VALUES (?, ?, ?, ?)"
 _FROM: Final = "SELECT seq, hash FROM audit_trail WHERE workspace = ? AND seq >= ? LIMIT 2"

@@ -23,7 +23,7 @@ def add_preferences(connection: Connection, analyse: Analyse) -> None:
 
 
 def add_names(connection: Connection, analyse: Analyse) -> None:
-    """Add the tag of names to the turns that say one."""
+    """Add the tag `alias` to the turns that say another name of somebody."""
     _add(connection, analyse, {ALIAS})
 
 

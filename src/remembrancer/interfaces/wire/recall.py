@@ -117,8 +117,8 @@ class RecallOut(Wire):
 
     `flagged_held_back`: how many memories with the flag `instruction-like` the preset held back, at most 100.
     `kind`: what the question asks for; null if the preset reads only its terms, and in a replay. `names`: the names of
-    speakers in the question, and how each was matched. `pinned`: memories
-    pinned to every answer. `below_threshold`: the memories that the answer would also have without its relevance
+    speakers in the question, and how each was matched. `pinned`: memories pinned to every answer.
+    `below_threshold`: the memories that the answer would also have without its relevance
     threshold (`floor`: off), best first. `degraded`: what could not be used, and why. `legs`: the number of candidates
     from each search. `rendered`, `rendered_pinned`: the prompt blocks of the hits and of the pinned memories, null if
     not requested, empty if there are none. `recall_id`: null if the answer was not kept.

@@ -138,13 +138,13 @@ SUPPOSED: Final = pattern(
     r"|wants? (?:you|me|us|him|her|them) to|wrote|reads?|sign|sticker|shirt|mug|title|album|band)\b",
     re.IGNORECASE,
 )
-"""Words before a statement that report or suppose it."""
+"""Words before a statement which show that it is reported or supposed."""
 STAGED: Final = pattern(
     r"\b(?:in|for) (?:the|a|an|my|our|this|that|his|her) (?:\w+ )?(?:play|game|film|movie|book|story|novel|musical|show"
     r"|campaign|song|dream|sketch|comic)\b|\b(?:kidding|joking)\b",
     re.IGNORECASE,
 )
-"""Words after a statement that is only so in a story."""
+"""Words after a statement which show that it belongs to a story or a joke."""
 
 NO_NAMES: Final = (
     STOP_WORDS

@@ -19,8 +19,9 @@ from remembrancer.patterns import pattern
 
 
 class Naming(NamedTuple):
-    """A statement that `names` are names of one person. `of_speaker`: of the one who states it. `ends`: they are so no
-    longer. `needs_likeness`: it only counts if a name is a common given name, or the beginning of the speaker's name.
+    """A statement that `names` are names of one person. `of_speaker`: that person states it. `ends`: the person no
+    longer has these names. `needs_likeness`: it only counts if a name is a common given name, or the beginning of the
+    speaker's name.
     """
 
     names: tuple[str, ...]
@@ -37,7 +38,7 @@ _LEADING_CHARS: Final = 12
 _MAX_WORDS: Final = 3
 """The most words of a name."""
 _WITHIN: Final = "\x01"
-"""Marks a name that stood in quotation marks within a name: Robert "Bobby" Tables."""
+"""Marks a nickname that was quoted within a full name: Robert "Bobby" Tables."""
 
 _CODE: Final = pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*(?:>|//|#|\$ ).*$", re.DOTALL | re.MULTILINE)
 _WORD: Final = r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*"
@@ -143,8 +144,8 @@ def _are_of_one(one: str, other: str, between: str, after: str) -> bool:
 
 
 def _names_in(sentence: str, *, common_only: bool) -> Iterator[_Name]:
-    """The runs of up to `_MAX_WORDS` words that may be names. `common_only`: capitals tell nothing, so that only common
-    given names that are no ordinary words count.
+    """The possible names in a sentence, each up to `_MAX_WORDS` adjacent words. `common_only`: count only common given
+    names that are not ordinary words, because capitals do not mark names in this sentence.
     """
     run: list[re.Match[str]] = []
     for word in _A_WORD.finditer(sentence):

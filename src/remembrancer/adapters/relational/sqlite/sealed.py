@@ -27,6 +27,7 @@ from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS, LOGS, NAME
 from remembrancer.domain.erasure import ERASED
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.scope import SCOPE_PARTS
 from remembrancer.errors import StoreUnavailable
 from remembrancer.values import dataclass
 
@@ -185,9 +186,7 @@ def owner_of(table: Table) -> tuple[str, str]:
 
 _AS_LOGS: Final = f"t.workspace, x'{LOGS.hex()}', '', '', '', '', 0", ""
 _ITSELF: Final = "t.workspace, t.id, t.project, t.crew, t.agent, t.session, 0", ""
-_SCOPE_OF_EVENT: Final = ", ".join(
-    f"coalesce(e.{part}, a.{part}, '')" for part in ("project", "crew", "agent", "session")
-)
+_SCOPE_OF_EVENT: Final = ", ".join(f"coalesce(e.{part}, a.{part}, '')" for part in SCOPE_PARTS)
 _EVENTS: Final = " ".join(
     f"LEFT JOIN {table} {short} ON {short}.workspace = t.workspace AND {short}.id = t.event"
     for table, short in (("events", "e"), ("archive", "a"))
@@ -325,7 +324,7 @@ def _filled(
 
 
 def _drop_empty_streams(target: SqliteConnection) -> None:
-    same = " AND ".join(f"e.{part} = streams.{part}" for part in ("workspace", "project", "crew", "agent", "session"))
+    same = " AND ".join(f"e.{part} = streams.{part}" for part in ("workspace", *SCOPE_PARTS))
     target.execute(
         f"DELETE FROM streams WHERE NOT EXISTS (SELECT 1 FROM events e WHERE {same})"
         f" AND NOT EXISTS (SELECT 1 FROM archive e WHERE {same})"
