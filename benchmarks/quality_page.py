@@ -6,13 +6,12 @@ import re
 from pathlib import Path
 from typing import Final
 
+from benchmarks.marked_page import fill
 from benchmarks.quality_variants import FULL
 from remembrancer.evaluation.sheet import Sheet
 from remembrancer.policies.ranking.signals import SIGNALS
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "quality.md"
-MARKED: Final = re.compile(r"(?<=<!-- )([\w-]+)( -->\n).*?(?=<!-- end of \1 -->)", re.DOTALL)
-"""The place of the table with that name."""
 _WHOLE: Final = re.compile(r"(?<![\d.])0(?=\.\d)")
 _NOTHING: Final = re.compile(r"[+-](?=\.0+\b)")
 
@@ -40,15 +39,5 @@ def _cell(figure: str) -> str:
 
 
 def put_into_page(folder: Path, page: Path = PAGE) -> list[str]:
-    """Replace each marked table of the page that the last run wrote into `folder`. Returns their names."""
-    placed: list[str] = []
-
-    def table(found: re.Match[str]) -> str:
-        path = folder / f"{found[1]}.md"
-        if not path.exists():
-            return found[0]
-        placed.append(found[1])
-        return f"{found[1]}{found[2]}\n{path.read_text(encoding='utf-8')}\n"
-
-    page.write_text(MARKED.sub(table, page.read_text(encoding="utf-8")), encoding="utf-8")
-    return placed
+    """Replace each table of the page that the last run wrote into `folder`. Returns their names."""
+    return fill(page, {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")})

@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from benchmarks.corpus import EMBEDDED
+from benchmarks.marked_page import fill
 from benchmarks.peers.measure import QUESTIONS, Found, Speed, found, real_texts, speeds
 from benchmarks.peers.process import SYSTEMS, Measurable, Running, install, last_words
 from benchmarks.peers.report import Report, markdown, picture
@@ -49,7 +49,6 @@ OWN_COMMANDS: Final = (
 )
 PAGE: Final = Path("docs/benchmarks.md")
 PICTURE: Final = Path("docs/pictures/bench.svg")
-MARKED: Final = re.compile(r"(?<=<!-- bench -->\n).*(?=<!-- end of bench -->)", re.DOTALL)
 INSTRUCTIONS: Final = ("avx2", "avx512f", "avx_vnni", "avx512_vnni", "amx_int8", "asimddp", "i8mm")
 """The names in /proc/cpuinfo of the instructions on which the speed of small integers depends."""
 
@@ -172,9 +171,8 @@ def save(report: Report, folder: Path) -> None:
 
 def put_into_page(report: Report, page: Path = PAGE, drawn: Path = PICTURE) -> None:
     """Replace what the page has between its two marks."""
-    before, count = MARKED.subn(lambda _: f"\n{markdown(report)}\n", page.read_text(encoding="utf-8"))
-    assert count == 1, f"{page} has no marks"
-    page.write_text(before, encoding="utf-8")
+    filled = fill(page, {"bench": markdown(report)})
+    assert filled == ["bench"], f"{page} has no marks"
     drawn.write_text(picture(report), encoding="utf-8")
 
 

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import sys
 import tempfile
 import time
@@ -22,6 +21,7 @@ from typing import Final
 from rich.console import Console
 from rich.markdown import Markdown
 
+from benchmarks.marked_page import fill
 from benchmarks.peers.measure import KnownVectors
 from benchmarks.peers.process import Running, install
 from benchmarks.poison.measure import MEASURED, Contender, Process, Result, attack, others, ours
@@ -36,7 +36,6 @@ FOLDER: Final = Path("build/poison")
 ENVIRONMENTS: Final = Path("build/bench/environments")
 PAGE: Final = Path("docs/poison.md")
 PICTURE: Final = Path("docs/pictures/poison.svg")
-MARKED: Final = re.compile(r"(?<=<!-- poison -->\n).*(?=<!-- end of poison -->)", re.DOTALL)
 
 
 async def run(options: argparse.Namespace) -> Report:
@@ -107,9 +106,8 @@ def save(report: Report, folder: Path) -> None:
 
 def put_into_page(report: Report, page: Path = PAGE, drawn: Path = PICTURE) -> None:
     """Replace what the page has between its two marks."""
-    text, count = MARKED.subn(lambda _: f"\n{markdown(report)}\n", page.read_text(encoding="utf-8"))
-    assert count == 1, f"{page} has no marks"
-    page.write_text(text, encoding="utf-8")
+    filled = fill(page, {"poison": markdown(report)})
+    assert filled == ["poison"], f"{page} has no marks"
     drawn.write_text(picture(report), encoding="utf-8")
 
 
