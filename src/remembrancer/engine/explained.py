@@ -47,6 +47,7 @@ class LazyExplanation(Explanation):
         made = self._make()
         for field in _FIELDS:
             object.__setattr__(self, field, getattr(made, field))
+        object.__setattr__(self, "_make", lambda: made)  # the ranking is not needed any more
         return getattr(made, name)
 
     def __eq__(self, other: object) -> bool:
@@ -74,22 +75,15 @@ _LEGS: Final = {"dense": "dense_leg", "lexical": "lexical_leg"}
 
 
 class _All:
-    """The explanations of all hits of one answer, computed together when one is first read.
-
-    It keeps only the hits' rows of the ranking, so that a stored hit does not keep the whole ranking in memory.
+    """The explanations of all hits of one answer, computed together when one is first read. A hit keeps the whole
+    ranking in memory until its own explanation is read.
     """
 
     def __init__(
         self, ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], reading: Reading | None
     ) -> None:
-        rows = np.array([one.candidate for one in chosen], dtype=np.int64)
-        # The ranks that a score is made of, so that an explanation has the same on ties too.
-        self._ranks = {leg: ranks_at(ranked.table[signal], rows) for leg, signal in _LEGS.items()}
-        if ranked.found.context_features is not None:
-            context = ranked.found.context_features.rank.take(rows)
-            self._ranks["context"] = np.where(context > 0, context, np.nan)
-        self._signals = {name: column.take(rows) for name, column in ranked.table.items()}
-        self._scored = ranked.scored.at(rows)
+        self._ranked = ranked
+        self._candidates = [one.candidate for one in chosen]
         self._scores, self._diversity = [one.score for one in chosen], diversity
         self._raised = [one.raised for one in chosen]
         self._reading = reading
@@ -103,15 +97,20 @@ class _All:
 
     @cached_property
     def made(self) -> list[Explanation]:
-        ranks = [(leg, column.tolist()) for leg, column in self._ranks.items()]
-        signals = [(name, column.tolist()) for name, column in self._signals.items()]
+        ranked, rows = self._ranked, np.array(self._candidates, dtype=np.int64)
+        # The ranks that a score is made of, so that an explanation has the same on ties too.
+        ranks = [(leg, ranks_at(ranked.table[signal], rows).tolist()) for leg, signal in _LEGS.items()]
+        if ranked.found.context_features is not None:
+            context = ranked.found.context_features.rank.take(rows)
+            ranks.append(("context", np.where(context > 0, context, np.nan).tolist()))
+        signals = [(name, column.take(rows).tolist()) for name, column in ranked.table.items()]
         explained = [
             Explanation(
                 score=self._shown(place, score),
                 signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals},
                 ranks={leg: int(values[place]) for leg, values in ranks if not math.isnan(values[place])},
             )
-            for place, score in enumerate(self._scored.explained())
+            for place, score in enumerate(ranked.scored.at(rows).explained())
         ]
         reading = self._reading
         if reading is None:

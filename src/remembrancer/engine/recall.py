@@ -250,7 +250,7 @@ class Gathered:
     planned: Reading
     embedded: QuestionVectors
     found: Candidates
-    table: Mapping[str, FloatColumn]
+    table: signals.ComputedSignals
     asked: signals.QuestionFeatures
     any_at: tuple[tuple[datetime, datetime], ...]
     entries: Mapping[UUID, UnformedEntry]
@@ -395,7 +395,7 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         silent=gathered.planned.small_talk and floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
-    table = {**gathered.table, **(close or {})}
+    table = gathered.table if close is None else gathered.table.having(close)
     factor = _factor_of_flagged(recalling, view, found)
     ranked = ranked_by(
         expression,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -398,12 +399,50 @@ TITLES: Final[Mapping[str, str]] = {name: signal.title for name, signal in SIGNA
 GROUPS: Final[Mapping[str, SignalGroup]] = {name: signal.group for name, signal in SIGNALS.items()}
 
 
-def compute(
-    found: Candidates, moment: EvaluationTime, asked: QuestionFeatures = NOTHING_MORE
-) -> dict[str, FloatColumn]:
+class ComputedSignals(Mapping[str, "FloatColumn"]):
+    """Every signal of the candidates, in their order; NaN if absent. A signal is computed when it is first read: a
+    score reads half of them, its explanation all.
+
+    `given`: signals in place of the computed ones, such as those of late interaction.
+    """
+
+    def __init__(
+        self,
+        found: Candidates,
+        moment: EvaluationTime,
+        asked: QuestionFeatures,
+        given: Mapping[str, FloatColumn] = MappingProxyType({}),
+    ) -> None:
+        self._found, self._moment, self._asked, self._columns = found, moment, asked, dict(given)
+
+    def __getitem__(self, name: str) -> FloatColumn:
+        column = self._columns.get(name)
+        if column is None:
+            match SIGNALS[name]:
+                case MatchSignal() as signal:
+                    column = signal.compute(self._found, self._asked)
+                case StateSignal() as signal:
+                    column = signal.compute(self._found.states, self._moment)
+            self._columns[name] = column
+        return column
+
+    def __contains__(self, name: object) -> bool:
+        return name in SIGNALS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SIGNALS)
+
+    def __len__(self) -> int:
+        return len(SIGNALS)
+
+    def having(self, given: Mapping[str, FloatColumn]) -> ComputedSignals:
+        """The same with some signals given."""
+        return ComputedSignals(self._found, self._moment, self._asked, {**self._columns, **given})
+
+
+def compute(found: Candidates, moment: EvaluationTime, asked: QuestionFeatures = NOTHING_MORE) -> ComputedSignals:
     """Every signal of the candidates, in their order; NaN if absent."""
-    matches = {name: signal.compute(found, asked) for name, signal in MATCH_SIGNALS.items()}
-    return matches | compute_states(found.states, moment)
+    return ComputedSignals(found, moment, asked)
 
 
 def compute_states(states: States, moment: EvaluationTime) -> dict[str, FloatColumn]:
