@@ -37,7 +37,8 @@ def learned(
     origin, flagged memories and memories that the preset holds back are not read.
     """
     unknown = unknown_names(question, participants)
-    if not unknown or not view.state(reader.scope).change:
+    state = view.state(reader.scope)
+    if not unknown or not state.change or not (state.says_names or where.past):
         return ()
     saying = Filter(
         current_at=where.current_at,

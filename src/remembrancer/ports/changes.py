@@ -52,12 +52,13 @@ class UnreadableRow(Exception):
 
 class WorkspaceState(NamedTuple):
     """The numbers of a workspace's last change and last erasure, which never decrease. `model`: the one whose vectors
-    answer; None: it has no vectors yet.
+    answer; None: it has no vectors yet. `says_names`: whether a memory may have the tag `domain.names.ALIAS`.
     """
 
     change: int
     erasures: int
     model: str | None = None
+    says_names: bool = True
 
 
 class CueTurn(NamedTuple):

@@ -16,6 +16,7 @@ from remembrancer.adapters import relational
 from remembrancer.adapters.relational.columns import Row, as_written, decoded, turn_of
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.domain.listing import USUAL
+from remembrancer.domain.names import ALIAS
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, WorkspaceState, current_span
 from remembrancer.ports.quantised import vector_of
 
@@ -84,12 +85,14 @@ class RelationalView:
                 .execute(
                     "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
                     " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?),"
-                    " (SELECT model FROM vector_spaces WHERE workspace = ? AND role = 'answers')",
-                    (scope.workspace,) * 3,
+                    " (SELECT model FROM vector_spaces WHERE workspace = ? AND role = 'answers'),"
+                    f" EXISTS (SELECT 1 FROM memories WHERE workspace = ? AND tags LIKE '%\"{ALIAS}\"%')",
+                    (scope.workspace,) * 4,
                 )
                 .get
             )
-            self._states[scope.workspace] = WorkspaceState(*row)
+            *numbers, says_names = row
+            self._states[scope.workspace] = WorkspaceState(*numbers, says_names=bool(says_names))
         return self._states[scope.workspace]
 
     def changes(self, scope: Scope, *, after: int, model: str | None, one_in: int = 1) -> Iterator[ChangedMemory]:
