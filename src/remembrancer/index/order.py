@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SAMPLED: Final = 16_384
+_SAMPLED: Final = 1_024
 """If there are at least twice as many scores, a sample of about this many tells which of them need sorting."""
 
 N = TypeVar("N", bound="np.signedinteger[Any]")
