@@ -128,4 +128,4 @@ TRIGGERS: Final = (
     | (HOLIDAY_WORDS - {"new", "good", "black", "cyber", "boxing"})
     | QUARTERS
 )
-"""A text with none of these words and no digit names no time: each expression contains one of them."""
+"""Each expression contains one of these words, or a date in digits."""
