@@ -64,7 +64,10 @@ def namings(text: str) -> tuple[Naming, ...]:
     if len(text) > LONG_CHARS:
         text = f"{text[:_END_CHARS]}\n{text[-_END_CHARS:]}"
     low = text.lower()
-    if not any(hint in low for hint in forms.HINTS):
+    for hint in forms.HINTS:  # each turn is searched: `any` of a generator takes three times as long
+        if hint in low:
+            break
+    else:
         return ()
     text = _TITLE.sub(r"\1", _CODE.sub("\n", text))
     sentences = map(str.strip, _SENTENCE.split(_QUOTED.sub(" … ", _QUOTED_NAME.sub(_unquoted, text))))
