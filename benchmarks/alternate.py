@@ -1,5 +1,5 @@
-"""Compare this version of the package with another one: the cost of recall without embedding, of loading the index,
-writing and export.
+"""Compare this version of the package with another one: the cost of recall without embedding, what the server's app
+adds to it, the cost of loading the index, of writing and export.
 
 Each version runs in a process of its own, on a file that it filled itself with the same events. The versions take
 turns, so that other work on the machine slows both down alike. Ratios are medians of this version over medians of the
@@ -31,6 +31,10 @@ HERE: Final = Path(__file__).parent.parent
 QUESTIONS: Final = 200
 TURN: Final = 10
 """The number of questions, or of single events, before the other version takes its turn."""
+SHORT: Final = 10_000
+"""The number of short turns."""
+SHORT_BATCH: Final = 500
+_AT: Final = "2025-12-01T12:00:00+00:00"
 LOADS: Final = 5
 """The number of times that the index is loaded and the file exported."""
 
@@ -99,6 +103,29 @@ class Alternation:
             self.count(f"observe, {TURN} at once", "observe_together", events=together)
         self.each("index")
 
+    def short_turns(self, first: int) -> None:
+        """Record short turns, which have no time but numbers: most of what agents and tools record."""
+        for start in range(first, first + SHORT, SHORT_BATCH):
+            turns = [
+                {
+                    "text": f"Deploy of service {number % 50} failed: out of memory on node {number % 97}",
+                    "role": ("user", "assistant")[number % 2],
+                    "session": f"deploys-{number // 20}",
+                    "occurred_at": _AT,
+                }
+                for number in range(start, start + SHORT_BATCH)
+            ]
+            self.count(f"observe_many of {SHORT_BATCH} short turns", "observe_many", events=turns)
+
+    def over_http(self, questions: Sequence[str]) -> None:
+        """What the app adds to a recall: both cost of the same question, in one process."""
+        for start in range(0, len(questions), TURN):
+            asked = self.each("over_http", questions=questions[start : start + TURN])
+            for version, costs in zip(self.versions, asked, strict=True):
+                for alone, served in costs:
+                    added = [whole - own for whole, own in zip(served, alone, strict=True)]
+                    version.costs["what HTTP adds to a recall"].append(added)
+
     def recall(self, label: str, questions: Sequence[str]) -> None:
         for start in range(0, len(questions), TURN):
             answered = self.each("recall", questions=questions[start : start + TURN])
@@ -138,8 +165,11 @@ def measure(checkouts: Sequence[Path], size: int, rounds: int, folder: Path) -> 
             pair.each("recall", questions=questions[:TURN])
             for _ in range(rounds):
                 pair.recall(f"recall, {kind}", questions)
+            if vectors:
+                pair.over_http(questions)
         for _ in range(LOADS):
             pair.count("export", "export")
+        pair.short_turns(size)
     finally:
         pair.close()
     return pair

@@ -1,6 +1,7 @@
 """One version of the package in a process of its own: does what `benchmarks.alternate` sends, and returns the cost.
 
-Uses only what both versions have: the asynchronous facade, and embedders as their port describes them.
+Uses only what both versions have: the asynchronous facade, embedders as their port describes them, and the app of the
+server.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer import AsyncRemembrancer, EventDraft
+from remembrancer.interfaces.http.app import Serving, build_app
+from remembrancer.jobs.worker import Stop
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 
 DIM: Final = 384
@@ -131,10 +134,56 @@ class Worker:
             answers.append((cost, [(hit.memory.text, hit.score) for hit in recalled]))
         return answers
 
+    async def over_http(self, questions: Sequence[str]) -> list[list[list[float]]]:
+        """Ask each question in this process, and of the app of the server without a socket, which of the two first in
+        turns. Returns what both cost.
+        """
+        key = (await self.rem.keys.create("benchmark", "read")).token
+        app = build_app(self.rem, Serving(rate_limit=0), Stop())
+        costs: list[list[list[float]]] = []
+        async with app.router.lifespan_context(app):
+            for question in [questions[0], *questions]:  # the first one twice: a new app has to load some modules
+                ways = [partial(self.rem.recall, question, limit=10), partial(_posted, app, key, question)]
+                order = (0, 1) if len(costs) % 2 else (1, 0)
+                spent = {way: (await _timed(ways[way]))[1] for way in order}
+                costs.append([spent[0], spent[1]])
+        return costs[1:]
+
     async def export(self) -> list[float]:
         path = self._folder / "export.jsonl"
         path.unlink(missing_ok=True)
         return (await _timed(lambda: self.rem.export(path)))[1]
+
+
+async def _posted(app: Any, key: str, question: str) -> None:
+    """Send `/v1/recall` to an ASGI app. Raises ValueError for an answer without status 200."""
+    body = json.dumps({"query": question, "limit": 10}).encode()
+    headers = {"host": "localhost", "authorization": f"Bearer {key}", "content-type": "application/json"}
+    headers["content-length"] = str(len(body))
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/v1/recall",
+        "raw_path": b"/v1/recall",
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 50_000),
+        "server": ("127.0.0.1", 80),
+    }
+    bodies = [body]
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": bodies.pop(), "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message.get("status", 200) != 200:
+            raise ValueError(f"/v1/recall answers with status {message['status']}")
+
+    await app(scope, receive, send)
 
 
 def _draft(event: dict[str, Any]) -> EventDraft:
