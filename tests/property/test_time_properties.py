@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from remembrancer.language.times.anchors import anchored, resolve
 from remembrancer.language.times.asking import asks_for_time, tells_time
+from remembrancer.language.times.expressions import expressions
+from remembrancer.language.times.line import Line
 from remembrancer.language.times.spans import TimeSpan, spans
 from remembrancer.language.times.vocabulary import CAPITALISED
 from remembrancer.policies.ranking.nearness import nearness
@@ -21,6 +23,7 @@ WORDS = [
     *"the a of in to and or - / . , ' ’s 0 00 31 99 1999 2024 10000 ٣ ½ ² İ ß é日本 \n \x00".split(" "),
     *"half couple few fortnight decade trip Ana's before after since until by from between ago".split(),
 ]
+IN_DIGITS = "3 5/6/23 05/06/2023 2023-05-06 12.5.2024 1990 90s 80S 1990s 2019-2021 2022/23 3rd 22nd 1,000 10:30".split()
 AROUND = list(
     product(["", "So: ", "Zoë and I ate, ", "¿Qué? ", "[1] "], ["", "?", " we ate.", ", so", " é"]),
 )
@@ -39,6 +42,14 @@ distances = st.builds(
 ) | st.sampled_from(["before", "after", "just before", "soon after", "the day after", "the week before"])
 plain = datetime(2023, 7, 12, 15, 30, tzinfo=UTC)
 days = st.integers(min_value=-4000, max_value=4000)
+
+
+@given(jumbles | st.lists(st.sampled_from([*IN_DIGITS, *WORDS]), max_size=12).map(" ".join))
+def test_a_number_in_a_text_without_a_date_in_digits_begins_no_time_that_lacks_a_word_of_times(text: str) -> None:
+    line, every = (Line(text, plain.replace(tzinfo=None)) for _ in range(2))
+    every.may_have_digits = True  # so that each number is read
+    told, all_told = ([(at, which.periods, which.end) for at, which in expressions(one)] for one in (line, every))
+    assert told == all_told
 
 
 @given(texts, nows)

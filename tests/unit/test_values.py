@@ -8,6 +8,7 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, Generic, TypeVar, get_type_hints
 
@@ -116,6 +117,10 @@ CASES: dict[str, Callable[[Any], object]] = {
     "deletion": lambda of: raised(lambda: delattr(of.Point(1), "x")),
     "copy": lambda of: [repr(copy.deepcopy(of.Marked(1, color="red", tags=["a"]))), repr(copy.copy(of.Nothing()))],
     "names": lambda of: [of.Point.__qualname__, of.Point.__init__.__qualname__, of.Point.__module__],
+    "a subclass without the decorator": lambda of: [
+        (one.double(), repr(one), raised(partial(setattr, one, "x", 2)))
+        for one in [type("Doubled", (of.Point,), {"double": lambda self: 2 * self.x})(3, y=1.0)]
+    ],
     "order, as the standard library does it": lambda of: of.Rank(1) < of.Rank(2),
     }  # fmt: skip
 

@@ -9,11 +9,13 @@ from dataclasses import asdict, fields, replace
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.erasure import ErasureSelection
 from remembrancer.domain.memory import MemoryDraft
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Explanation, Part, Recall
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
+from remembrancer.engine.erase import erase_rows
 from remembrancer.engine.recall import Question, recall
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.ranking.scoring import Scored
@@ -21,8 +23,8 @@ from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, SequentialIds
 
 
-def an_answer(*, explain: bool = False) -> Recall:
-    """Three hits."""
+def an_answer(*, explain: bool = False, erased: bool = False) -> Recall:
+    """Three hits. `erased`: everything is erased after the recall, and the index is loaded anew."""
     ids = SequentialIds()
     ctx = Context(
         store=ReferenceStore(),
@@ -41,6 +43,10 @@ def an_answer(*, explain: bool = False) -> Recall:
         for text in ("the barn burned", "the barn was built", "a barn owl"):
             await record.remember(ctx, SCOPE, MemoryDraft(text=text))
         answers.append(await recall(ctx, READER, Question(text="barns", where=Filter(current_at=NOW), explain=explain)))
+        if erased:
+            choice = ErasureSelection(ids=frozenset(hit.memory.id for hit in answers[0]))
+            await erase_rows(ctx, SCOPE, choice, by="test")
+            assert not await recall(ctx, READER, Question(text="barns", where=Filter(current_at=NOW)))
 
     asyncio.run(steps())
     return answers[0]
@@ -132,3 +138,7 @@ def test_words_and_reason_are_given_only_if_requested() -> None:
     asked_for = an_answer(explain=True)[0].explanation
     assert asked_for.matched == ("barn",)
     assert asked_for.reason.startswith("the word 'barn'")
+
+
+def test_an_explanation_is_that_of_the_recall_whatever_was_written_since() -> None:
+    assert [hit.explanation for hit in an_answer(erased=True)] == [hit.explanation for hit in an_answer()]

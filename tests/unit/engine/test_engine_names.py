@@ -103,6 +103,26 @@ def test_a_name_that_is_ended_is_no_name(rem: Remembrancer, clock: FixedClock) -
     assert (read_as(rem), read_as(rem, as_of=then)) == ([], [("Moss", "Katharina")])
 
 
+def test_a_question_about_the_past_knows_a_name_that_no_memory_has_any_more(
+    rem: Remembrancer, clock: FixedClock
+) -> None:
+    said(rem, "Katharina", TAUGHT)
+    [taught] = [memory.id for memory in rem.recent() if memory.text == TAUGHT]
+    then = clock()
+    clock.advance(timedelta(days=1))
+    rem.update(taught, tags=[], text="I moved.")
+    assert (read_as(rem), read_as(rem, as_of=then)) == ([], [("Moss", "Katharina")])
+
+
+def test_a_name_that_another_process_recorded_is_known_to_the_next_question(tmp_path: Path) -> None:
+    settings = Settings(db=str(tmp_path / "memory.db"), embedder="none", background_index=False)
+    with Remembrancer.open(settings=settings) as rem, Remembrancer.open(settings=settings) as other:
+        said(rem, "Katharina", BEANS)
+        before = read_as(rem)
+        said(other, "Katharina", TAUGHT)
+        assert (before, read_as(rem)) == ([], [("Moss", "Katharina")])
+
+
 @pytest.mark.parametrize("end", ["erase", "forget", "supersede", "untag", "edit"])
 def test_a_name_ends_with_the_memory_that_says_it(rem: Remembrancer, end: str) -> None:
     said(rem, "Katharina", TAUGHT)
