@@ -82,8 +82,7 @@ def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
         own = _compared(every) | {name: member for name, member in own.items() if member is not None}
     slots = tuple(name for name in names if name not in inherited)
     members = {"__repr__": _repr} | own | _FROZEN | {"__init__": _Init(), "__slots__": slots}
-    metaclass = cast("Callable[[str, tuple[type, ...], dict[str, Any]], type[Any]]", type(cls))
-    value = metaclass(cls.__name__, cls.__bases__, members)
+    value = _metaclass(cls)(cls.__name__, cls.__bases__, members)
     value.__qualname__ = cls.__qualname__
     return value
 
@@ -185,7 +184,11 @@ def _init(cls: type[Any], every: tuple[Field[Any], ...]) -> Callable[..., None]:
 def _assignable(cls: type[Any]) -> type[Any]:
     """A class with the layout of `cls` whose attributes can be assigned."""
     copied = {name: vars(cls)[name] for name in ("__slots__", "__orig_bases__") if name in vars(cls)}
-    return type(cls)(cls.__name__, cls.__bases__, {**copied, "__setattr__": _SET})
+    return _metaclass(cls)(cls.__name__, cls.__bases__, {**copied, "__setattr__": _SET})
+
+
+def _metaclass(cls: type[Any]) -> Callable[[str, tuple[type, ...], dict[str, Any]], type[Any]]:
+    return cast("Any", type(cls))
 
 
 def _compared(every: tuple[Field[Any], ...]) -> dict[str, Any]:
