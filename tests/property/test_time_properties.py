@@ -47,7 +47,7 @@ days = st.integers(min_value=-4000, max_value=4000)
 @given(jumbles | st.lists(st.sampled_from([*IN_DIGITS, *WORDS]), max_size=12).map(" ".join))
 def test_a_number_in_a_text_without_a_date_in_digits_begins_no_time_that_lacks_a_word_of_times(text: str) -> None:
     line, every = (Line(text, plain.replace(tzinfo=None)) for _ in range(2))
-    every.may_have_digits = True  # so that each number is read
+    every.may_have_date_in_digits = True  # so that each number is read
     told, all_told = ([(at, which.periods, which.end) for at, which in expressions(one)] for one in (line, every))
     assert told == all_told
 

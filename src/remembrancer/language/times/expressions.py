@@ -74,7 +74,7 @@ def expressions(line: Line) -> Iterator[tuple[int, TimeMatch]]:
 
 def _next_trigger(line: Line, at: int) -> int:
     """The index of the next word that can be part of an expression, or -1."""
-    words, digits = line.words, line.may_have_digits
+    words, digits = line.words, line.may_have_date_in_digits
     for place in range(at, len(line)):
         word = words[place]
         if word in TRIGGERS or (digits and word[0].isdecimal()):

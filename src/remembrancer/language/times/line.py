@@ -12,7 +12,7 @@ from remembrancer.patterns import pattern
 
 _WORD: Final = pattern(r"[^\W_]+|[^\w\s]|_")
 _DATE_IN_DIGITS: Final = pattern(r"[0-9]{4}|[0-9]0[sS]|[0-9]/[0-9]{1,2}/[0-9]{2}")
-"""In each date that has no word of `TRIGGERS`: 2023-05-06, 2023, the 90s, 5/6/23."""
+"""Matches in each date that has no word of `TRIGGERS`: 2023-05-06, 2023, the 90s, 5/6/23."""
 _AHEAD: Final = 8
 _NONE: Final = ("",) * _AHEAD
 _APOSTROPHES: Final = frozenset("'’")
@@ -47,10 +47,10 @@ class Line:
         """Whether the text can contain a time: it has one of the words that every other expression needs, or a date in
         digits.
         """
-        return not TRIGGERS.isdisjoint(self.words) or self.may_have_digits
+        return not TRIGGERS.isdisjoint(self.words) or self.may_have_date_in_digits
 
     @cached_property
-    def may_have_digits(self) -> bool:
+    def may_have_date_in_digits(self) -> bool:
         """Whether the text can contain a date in digits alone."""
         return _DATE_IN_DIGITS.search(self.text) is not None
 
