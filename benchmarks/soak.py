@@ -2,7 +2,8 @@
 
 `remembrancer serve` runs with its jobs on a new file. Each client writes turns, remembers, asks questions, gives single
 messages, rates, forgets and ends sessions, pausing between requests. Old sessions are erased, so that the number of
-memories reaches a level; what grows afterwards is a leak. The verdict compares the rest of the run with its warm-up, by
+memories reaches a level; what grows afterwards is a leak, but for the audit trail and the receipts of erasures, which
+only grow. The verdict compares the rest of the run with its warm-up, by
 limits that are constants of this file. Linux only.
 """
 
@@ -19,10 +20,12 @@ import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import apsw
 import httpx
 from markupsafe import Markup
 from rich.console import Console
@@ -66,7 +69,9 @@ latency. Latency is judged by quiet windows, because other programs' load makes 
 QUIET: Final = 1.5
 """A window is quiet if the load average of the machine, for each of its CPUs, is at most this."""
 MOST_FILES: Final = 1.5
-"""The greatest ratio of the largest size of the files after the warm-up to that within it."""
+"""The greatest ratio of the largest size of the files after the warm-up to that within it, without `APPENDED`."""
+APPENDED: Final = ("audit_trail", "erasures", "sqlite_autoindex_erasures_1")
+"""The tables that only grow, by design, and their index."""
 MOST_DESCRIPTORS: Final = 16
 """By how many open files the end of the run may exceed the warm-up."""
 
@@ -92,6 +97,8 @@ class Sample:
     descriptors: int
     threads: int
     database: float
+    appended: float
+    """Of `database`, the pages of `APPENDED`."""
     log: float
     index: float
     cpu: float
@@ -160,7 +167,9 @@ def verdict(samples: Sequence[Sample], windows: Sequence[Window], errors: int) -
         Limit("memory, MiB an hour", slope([(one.at / 3600, one.rss) for one in judged]), MOST_GROWTH),
         *latency,
         Limit("CPU time a request, last window to second", last.cpu_ms / second.cpu_ms, MOST_SLOWER),
-        Limit("size of the files, after the warm-up to within", _largest(judged) / _largest(warming), MOST_FILES),
+        Limit(
+            "size of what may be erased, after the warm-up to within", _largest(judged) / _largest(warming), MOST_FILES
+        ),
         Limit(
             "open files, end to warm-up",
             judged[-1].descriptors - max(one.descriptors for one in warming),
@@ -171,7 +180,7 @@ def verdict(samples: Sequence[Sample], windows: Sequence[Window], errors: int) -
 
 
 def _largest(samples: Sequence[Sample]) -> float:
-    return max(one.database + one.log + one.index for one in samples)
+    return max(one.database - one.appended + one.log + one.index for one in samples)
 
 
 @dataclass(slots=True)
@@ -300,6 +309,7 @@ async def _watch(process: ServerProcess, file: Path, answered: _Answered, end: f
                 descriptors=process.descriptors(),
                 threads=process.threads(),
                 database=_mib(file),
+                appended=_appended(file),
                 log=_mib(file.with_name(f"{file.name}-wal")),
                 index=sum(map(_mib, file.parent.glob(f"{file.name}.*.index*"))),
                 cpu=process.cpu_seconds(),
@@ -314,6 +324,13 @@ def _mib(file: Path) -> float:
         return file.stat().st_size / MIB
     except FileNotFoundError:  # index files come and go
         return 0.0
+
+
+def _appended(file: Path) -> float:
+    with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        connection.set_busy_timeout(int(TIMEOUT_S * 1000))
+        pages = "SELECT total(pgsize) FROM dbstat('main', 1) WHERE name IN (?, ?, ?)"
+        return next(iter(connection.execute(pages, APPENDED)))[0] / MIB
 
 
 def windows_of(answered: _Answered, samples: Sequence[Sample], minutes: float) -> tuple[Window, ...]:
@@ -414,6 +431,7 @@ def picture(report: SoakReport) -> str:
             "size of the files, MiB",
             [
                 ("database", "green", [(at, one.database) for at, one in over]),
+                ("audit trail and receipts", "violet", [(at, one.appended) for at, one in over]),
                 ("log", "ochre", [(at, one.log) for at, one in over]),
                 ("index", "red", [(at, one.index) for at, one in over]),
             ],
@@ -445,12 +463,12 @@ def windows_table(report: SoakReport) -> Table:
     drawn = Table(title=f"{report.clients} clients for {report.minutes:.0f} minutes, jobs on", title_justify="left")
     for heading in (
         "minutes", "requests", "p50 ms", "p95 ms", "p99 ms", "CPU ms", "load", "errors", "RSS", "PSS", "file",
-        "log", "index", "open files", "threads",
+        "appended", "log", "index", "open files", "threads",
     ):  # fmt: skip
         drawn.add_column(heading, justify="right")
     for one in report.windows:
         at = [each for each in report.samples if one.begin <= each.at / 60 < one.end][-1]
-        sizes = (at.rss, at.pss, at.database, at.log, at.index)
+        sizes = (at.rss, at.pss, at.database, at.appended, at.log, at.index)
         drawn.add_row(
             f"{one.begin:g}-{one.end:g}",
             f"{one.requests:,}",

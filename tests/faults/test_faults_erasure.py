@@ -409,6 +409,32 @@ def test_a_purge_that_fails_at_any_statement_is_done_by_the_next(
     assert failed > 5
 
 
+@in_a_file
+def test_purges_at_the_same_time_write_the_file_anew_once(
+    lived: Lived, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(lived.home.db) as memory:
+        monkeypatch.setattr(RelationalStore, "purge", _not_now)
+        lived.erase(memory)
+        monkeypatch.undo()
+    times: list[Connection] = []
+
+    class Counting(SqliteFile):
+        def purge(self, connection: Connection) -> str:
+            times.append(connection)
+            return super().purge(connection)
+
+    async def purged() -> list[str]:
+        store = RelationalStore(Counting(str(file)), analyse=analysed)
+        try:
+            return await asyncio.gather(*(store.purge(SCOPE, at=AT) for _ in range(8)))
+        finally:
+            await store.close()
+
+    assert (asyncio.run(purged()), len(times)) == ([""] * 8, 1)
+    assert lived.traces() == {}
+
+
 async def _not_now(_store: RelationalStore, _scope: Scope, *, at: object) -> str:
     return f"not at {at}"
 

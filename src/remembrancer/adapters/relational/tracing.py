@@ -145,13 +145,16 @@ def is_due(connection: Connection, scope: Scope) -> bool:
 
 
 def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) -> str:
-    """Clear the database of erased data, outside of any transaction. Returns "" if no trace is left, otherwise the
-    reason why one may be.
+    """Clear the database of erased data, outside of any transaction. Does nothing if another purge, which this one has
+    waited for, cleared it. Returns "" if no trace is left, otherwise the reason why one may be.
     """
     connection.execute(connection.dialect.begin_reading)
     connection.within(scope.workspace)
-    last = connection.execute("SELECT max(n) FROM erasures WHERE workspace = ?", (scope.workspace,)).get
+    due = "SELECT max(n) FROM erasures WHERE workspace = ? AND purged_at IS NULL"
+    last = connection.execute(due, (scope.workspace,)).get
     connection.execute("COMMIT")
+    if last is None:
+        return ""
     left = backend.purge(connection)
     if not left:
         connection.execute(connection.dialect.begin_writing)

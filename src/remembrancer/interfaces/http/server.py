@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import errno
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -31,6 +33,8 @@ GRACE_SECONDS: Final = 30
 """The time that running requests may take after the server is asked to stop."""
 _SWEEP_TICKS: Final = 5
 """The number of uvicorn's ticks, of 0.1 s each, between two checks of the connections' time limits."""
+_RETURN_TICKS: Final = 600
+"""The number of ticks, a minute, between two calls of `return_free_memory`."""
 
 
 class Orders(Protocol):
@@ -145,6 +149,8 @@ class BoundedServer(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % _SWEEP_TICKS == 0:
             self._connections.sweep(asyncio.get_running_loop().time())
+        if counter % _RETURN_TICKS == 0:
+            asyncio.get_running_loop().run_in_executor(None, return_free_memory)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -177,6 +183,14 @@ class BoundedServer(uvicorn.Server):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def return_free_memory() -> None:
+    """Return freed memory to the system. glibc keeps it, so that a burst of requests would set the size of the process
+    for as long as it runs. It takes some 5 to 20 ms for 250 MiB. No effect on systems without glibc.
+    """
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+        trim(0)
 
 
 def listening(host: str, port: int) -> socket.socket:
