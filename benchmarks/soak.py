@@ -327,10 +327,11 @@ def _mib(file: Path) -> float:
 
 
 def _appended(file: Path) -> float:
-    with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+    opened: Any = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)  # Any: its statements have no types
+    with closing(opened) as connection:
         connection.set_busy_timeout(int(TIMEOUT_S * 1000))
         pages = "SELECT total(pgsize) FROM dbstat('main', 1) WHERE name IN (?, ?, ?)"
-        return next(iter(connection.execute(pages, APPENDED)))[0] / MIB
+        return float(connection.execute(pages, APPENDED).get) / MIB
 
 
 def windows_of(answered: _Answered, samples: Sequence[Sample], minutes: float) -> tuple[Window, ...]:
