@@ -69,7 +69,10 @@ latency. Latency is judged by quiet windows, because other programs' load makes 
 QUIET: Final = 1.5
 """A window is quiet if the load average of the machine, for each of its CPUs, is at most this."""
 MOST_FILES: Final = 1.5
-"""The greatest ratio of the largest size of the files after the warm-up to that within it, without `APPENDED`."""
+"""The greatest ratio of the largest size of the database and its index after the warm-up to that within it, without
+`APPENDED`; and of the medians of the log. An erasure writes the whole file into the log, which is then truncated: the
+log's largest size tells only whether a sample was taken at that moment.
+"""
 APPENDED: Final = ("audit_trail", "erasures", "sqlite_autoindex_erasures_1")
 """The tables that only grow, by design, and their index."""
 MOST_DESCRIPTORS: Final = 16
@@ -170,6 +173,7 @@ def verdict(samples: Sequence[Sample], windows: Sequence[Window], errors: int) -
         Limit(
             "size of what may be erased, after the warm-up to within", _largest(judged) / _largest(warming), MOST_FILES
         ),
+        Limit("size of the log, after the warm-up to within", _of_log(judged) / _of_log(warming), MOST_FILES),
         Limit(
             "open files, end to warm-up",
             judged[-1].descriptors - max(one.descriptors for one in warming),
@@ -180,7 +184,11 @@ def verdict(samples: Sequence[Sample], windows: Sequence[Window], errors: int) -
 
 
 def _largest(samples: Sequence[Sample]) -> float:
-    return max(one.database - one.appended + one.log + one.index for one in samples)
+    return max(one.database - one.appended + one.index for one in samples)
+
+
+def _of_log(samples: Sequence[Sample]) -> float:
+    return statistics.median(one.log for one in samples)
 
 
 @dataclass(slots=True)

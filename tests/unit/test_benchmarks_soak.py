@@ -51,6 +51,15 @@ def test_files_that_grow_after_the_warm_up_exceed_their_limit() -> None:
     assert exceeded(samples) == ["size of what may be erased, after the warm-up to within"]
 
 
+def test_a_log_that_grows_after_the_warm_up_exceeds_its_limit() -> None:
+    samples = tuple(replace(one, log=one.at / 60) for one in SAMPLES)
+    assert exceeded(samples) == ["size of the log, after the warm-up to within"]
+
+
+def test_the_log_may_be_as_large_as_the_file_for_a_moment() -> None:
+    assert exceeded((*SAMPLES[:-2], replace(SAMPLES[-2], log=60.0), SAMPLES[-1])) == []
+
+
 def test_the_audit_trail_may_grow() -> None:
     samples = tuple(replace(one, database=20 + one.at / 60, appended=one.at / 60) for one in SAMPLES)
     assert exceeded(samples) == []
