@@ -3,8 +3,8 @@
 `remembrancer serve` runs with its jobs on a new file. Each client writes turns, remembers, asks questions, gives single
 messages, rates, forgets and ends sessions, pausing between requests. Old sessions are erased, so that the number of
 memories reaches a level; what grows afterwards is a leak, but for the audit trail and the receipts of erasures, which
-only grow. The verdict compares the rest of the run with its warm-up, by
-limits that are constants of this file. Linux only.
+only grow. The verdict compares the rest of the run with its warm-up, by limits that are constants of this file. Linux
+only.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ def _appended(file: Path) -> float:
     opened: Any = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)  # Any: its statements have no types
     with closing(opened) as connection:
         connection.set_busy_timeout(int(TIMEOUT_S * 1000))
-        pages = "SELECT total(pgsize) FROM dbstat('main', 1) WHERE name IN (?, ?, ?)"
+        pages = f"SELECT total(pgsize) FROM dbstat('main', 1) WHERE name IN ({', '.join('?' * len(APPENDED))})"
         return float(connection.execute(pages, APPENDED).get) / MIB
 
 

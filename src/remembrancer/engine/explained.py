@@ -98,7 +98,7 @@ class _All:
     @cached_property
     def made(self) -> list[Explanation]:
         ranked, rows = self._ranked, np.array(self._candidates, dtype=np.int64)
-        # The ranks that a score is made of, so that an explanation has the same on ties too.
+        # Ranked as the score ranks them, so that tied candidates have the same ranks in the explanation.
         ranks = [(leg, ranks_at(ranked.table[signal], rows).tolist()) for leg, signal in _LEGS.items()]
         if ranked.found.context_features is not None:
             context = ranked.found.context_features.rank.take(rows)

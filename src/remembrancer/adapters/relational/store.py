@@ -271,7 +271,8 @@ class RelationalStore:
         return await self.database.write(erase, workspace=scope.workspace)
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        if not await self.database.read(lambda c: relational.tracing.is_due(c, scope), workspace=scope.workspace):
+        last = await self.database.read(lambda c: relational.tracing.last_due(c, scope), workspace=scope.workspace)
+        if last is None:
             return ""
         return await self.database.alone(
             lambda c: relational.tracing.purge(c, self._backend, scope, at),

@@ -137,11 +137,11 @@ def erased(connection: Connection, scope: Scope, *, after: int) -> frozenset[UUI
     return frozenset(gone for one in receipts for gone in (*one.memories, *one.derived, *one.rebuilt))
 
 
-def is_due(connection: Connection, scope: Scope) -> bool:
-    found: int = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM erasures WHERE workspace = ? AND purged_at IS NULL)", (scope.workspace,)
-    ).get
-    return bool(found)
+def last_due(connection: Connection, scope: Scope) -> int | None:
+    """The number of the last erasure that is not purged yet; None: all are."""
+    due = "SELECT max(n) FROM erasures WHERE workspace = ? AND purged_at IS NULL"
+    last: int | None = connection.execute(due, (scope.workspace,)).get
+    return last
 
 
 def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) -> str:
@@ -150,8 +150,7 @@ def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) 
     """
     connection.execute(connection.dialect.begin_reading)
     connection.within(scope.workspace)
-    due = "SELECT max(n) FROM erasures WHERE workspace = ? AND purged_at IS NULL"
-    last = connection.execute(due, (scope.workspace,)).get
+    last = last_due(connection, scope)
     connection.execute("COMMIT")
     if last is None:
         return ""
