@@ -51,12 +51,16 @@ def text(argument: str, value: object, *, max_bytes: int = MAX_TEXT_BYTES) -> st
 
 def name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHARS) -> str:
     """A short name: 1 to `max_chars` characters, no control characters, no outer blanks."""
-    allowed = f"1 to {max_chars} characters without control characters or outer blanks"
-    if not isinstance(value, str) or not value or len(value) > max_chars or value != value.strip():
-        raise InvalidInput(argument, value, allowed)
-    if not value.isprintable() and any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
-        raise InvalidInput(argument, value, allowed)
+    is_name = isinstance(value, str) and value and len(value) <= max_chars and value == value.strip()
+    if not is_name or not (value.isprintable() or _is_without_controls(value)):
+        raise InvalidInput(
+            argument, value, f"1 to {max_chars} characters without control characters or outer blanks"
+        )
     return value
+
+
+def _is_without_controls(value: str) -> bool:
+    return not any(unicodedata.category(character) in {"Cc", "Cs"} for character in value)
 
 
 def optional_name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHARS) -> str | None:
@@ -151,16 +155,17 @@ def fraction_or(argument: str, value: object, word: str) -> float | None:
 
 def number(argument: str, value: object, low: float, high: float) -> float:
     """A finite number in [low, high]."""
-    allowed = f"a number from {low:g} to {high:g}"
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InvalidInput(argument, value, allowed)
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
-        finite = False
-    if not finite:
-        raise InvalidInput(argument, value, allowed)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high or not _is_finite(value):
+        raise InvalidInput(argument, value, f"a number from {low:g} to {high:g}")
     return float(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def whole(argument: str, value: object, low: int, high: int) -> int:

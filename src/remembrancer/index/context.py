@@ -21,7 +21,7 @@ from remembrancer.ports.index import ContextRules, SearchRequest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40)
+RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40, most_holding=65_536)
 _GAP: Final = RULES.gap // timedelta(microseconds=1)
 _NO_TURN: Final = -1
 _NOBODY: Final = -1
@@ -108,7 +108,12 @@ class CueContext:
         `lengths`: the number of terms of each cue. The result has shape (cues,).
         """
         self._turns.link()
-        neighbour_coverage = self._turns.neighbour_coverage(lexical.holding, lexical.idf, lengths <= RULES.brief_terms)
+        terms = list(zip(lexical.holding, lexical.idf, strict=True))
+        if sum(len(cues) for cues, _ in terms) > RULES.most_holding:
+            terms.sort(key=lambda term: len(term[0]))
+            cues = np.cumsum([len(cues) for cues, _ in terms])
+            terms = terms[: max(1, int(np.searchsorted(cues, RULES.most_holding, side="right")))]
+        neighbour_coverage = self._turns.neighbour_coverage(terms, lengths <= RULES.brief_terms)
         return neighbour_coverage / np.float32(sum(lexical.idf))
 
     def features(
@@ -256,17 +261,17 @@ class Turns:
         self._unlinked.clear()
 
     def neighbour_coverage(
-        self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float], brief: NDArray[np.bool_]
+        self, terms: Sequence[tuple[NDArray[np.int32], float]], brief: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """For each cue, the idf of the terms that are in neighbouring turns but not in its own, shape (cues,).
 
-        `holding`: for each term, the cues that contain it. `brief`: which cues are short enough to be context for
-        others.
+        `terms`: for each term, the cues that contain it, and its idf. `brief`: which cues are short enough to be
+        context for others.
         """
         # One extra element at the end: the index -1 means no turn.
         total = np.zeros(len(self._seq) + 1, dtype=np.float32)
         of_cue, around = self._of_cue.values, self._around.values
-        for cues, weight in zip(holding, idf, strict=True):
+        for cues, weight in terms:
             places = cues.astype(np.intp)  # once: 32-bit indexes are converted on each use
             turns = of_cue.take(places)
             is_turn = turns != _NO_TURN
