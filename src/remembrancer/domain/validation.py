@@ -51,16 +51,15 @@ def text(argument: str, value: object, *, max_bytes: int = MAX_TEXT_BYTES) -> st
 
 def name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHARS) -> str:
     """A short name: 1 to `max_chars` characters, no control characters, no outer blanks."""
-    is_name = isinstance(value, str) and value and len(value) <= max_chars and value == value.strip()
-    if not is_name or not (value.isprintable() or _is_without_controls(value)):
-        raise InvalidInput(
-            argument, value, f"1 to {max_chars} characters without control characters or outer blanks"
-        )
-    return value
+    if isinstance(value, str) and _is_name(value, max_chars):
+        return value
+    raise InvalidInput(argument, value, f"1 to {max_chars} characters without control characters or outer blanks")
 
 
-def _is_without_controls(value: str) -> bool:
-    return not any(unicodedata.category(character) in {"Cc", "Cs"} for character in value)
+def _is_name(value: str, max_chars: int) -> bool:
+    if not value or len(value) > max_chars or value != value.strip():
+        return False
+    return value.isprintable() or not any(unicodedata.category(character) in {"Cc", "Cs"} for character in value)
 
 
 def optional_name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHARS) -> str | None:
@@ -155,10 +154,9 @@ def fraction_or(argument: str, value: object, word: str) -> float | None:
 
 def number(argument: str, value: object, low: float, high: float) -> float:
     """A finite number in [low, high]."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not low <= value <= high or not _is_finite(value):
-        raise InvalidInput(argument, value, f"a number from {low:g} to {high:g}")
-    return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high and _is_finite(value):
+        return float(value)
+    raise InvalidInput(argument, value, f"a number from {low:g} to {high:g}")
 
 
 def _is_finite(value: float) -> bool:

@@ -21,6 +21,8 @@ from remembrancer.ports.index import ContextRules, SearchRequest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Term = tuple["NDArray[np.int32]", float]
+"""The cues that contain a term of the question, and its idf."""
 RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40, most_holding=65_536)
 _GAP: Final = RULES.gap // timedelta(microseconds=1)
 _NO_TURN: Final = -1
@@ -108,11 +110,7 @@ class CueContext:
         `lengths`: the number of terms of each cue. The result has shape (cues,).
         """
         self._turns.link()
-        terms = list(zip(lexical.holding, lexical.idf, strict=True))
-        if sum(len(cues) for cues, _ in terms) > RULES.most_holding:
-            terms.sort(key=lambda term: len(term[0]))
-            cues = np.cumsum([len(cues) for cues, _ in terms])
-            terms = terms[: max(1, int(np.searchsorted(cues, RULES.most_holding, side="right")))]
+        terms = rarest(list(zip(lexical.holding, lexical.idf, strict=True)), RULES.most_holding)
         neighbour_coverage = self._turns.neighbour_coverage(terms, lengths <= RULES.brief_terms)
         return neighbour_coverage / np.float32(sum(lexical.idf))
 
@@ -152,6 +150,17 @@ class CueContext:
             told_by = [_ROLES[role] for role in request.roles if role in _ROLES]
             speaker_match |= np.isin(self._role.values[cues], [_NOBODY, *told_by])
         return speaker_match.astype(np.float32)
+
+
+def rarest(terms: list[Term], most: int) -> list[Term]:
+    """The terms from the rarest on, as long as at most `most` cues contain them, together; always the rarest. If all
+    are kept, they keep their order.
+    """
+    if sum(len(cues) for cues, _ in terms) <= most:
+        return terms
+    rising = sorted(terms, key=lambda term: len(term[0]))
+    together = np.cumsum([len(cues) for cues, _ in rising])
+    return rising[: max(1, int(np.searchsorted(together, most, side="right")))]
 
 
 class Turns:
@@ -260,13 +269,10 @@ class Turns:
                 self._find_last(stream, turns[: stops[stream]][stops[stream - 1] if stream else 0 :])
         self._unlinked.clear()
 
-    def neighbour_coverage(
-        self, terms: Sequence[tuple[NDArray[np.int32], float]], brief: NDArray[np.bool_]
-    ) -> NDArray[np.float32]:
+    def neighbour_coverage(self, terms: Sequence[Term], brief: NDArray[np.bool_]) -> NDArray[np.float32]:
         """For each cue, the idf of the terms that are in neighbouring turns but not in its own, shape (cues,).
 
-        `terms`: for each term, the cues that contain it, and its idf. `brief`: which cues are short enough to be
-        context for others.
+        `brief`: which cues are short enough to be context for others.
         """
         # One extra element at the end: the index -1 means no turn.
         total = np.zeros(len(self._seq) + 1, dtype=np.float32)
