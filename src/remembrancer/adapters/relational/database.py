@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from zlib import crc32
 
 from remembrancer.adapters.relational.connection import EVERY_WORKSPACE, LOCK_TIMEOUT_S, Connection
-from remembrancer.errors import StoreUnavailable
+from remembrancer.errors import RemembrancerError, StoreUnavailable
+from remembrancer.ports.changes import UnreadableRow
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class Database:
                 return (work(connection),)
             finally:
                 self._end(connection)
-        except Exception:  # noqa: BLE001  the read in another thread raises it
+        except (self._backend.failure, UnreadableRow, RemembrancerError):
             return None
         finally:
             self._one_at_once.release()
