@@ -130,7 +130,7 @@ class ParametersRoute(APIRoute):
 
         async def handler(request: Request) -> Response:
             await authenticate_request(request)
-            if request.url.query:
+            if request.scope["query_string"]:
                 _require_known(request, known)
             return await answer(request)
 

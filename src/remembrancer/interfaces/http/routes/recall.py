@@ -47,7 +47,7 @@ class RecallRoute(Route):
         async def handler(request: Request) -> Response:
             principal = await authenticate_request(request)
             given = await request.body()
-            if request.url.query or not given or IDEMPOTENCY_KEY in request.headers:
+            if request.scope["query_string"] or not given or IDEMPOTENCY_KEY in request.headers:
                 return await answer(request)
             try:
                 body = RecallIn.model_validate(await parsed(given))
