@@ -203,8 +203,7 @@ class MemoryColumns:
         for name, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
             if values is not None:
                 keep &= self._is_any(name, values)
-        if where.without_kinds:
-            keep &= ~self._is_any("kind", where.without_kinds)
+        keep &= ~self._is_any("kind", where.without_kinds)
         for name, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
             if value is not None:
                 keep &= self._is(name, value)
