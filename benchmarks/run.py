@@ -45,7 +45,10 @@ OWN_COMMANDS: Final = (
     ("start", "--rounds", "5"),
     ("recall_latency",),
     ("ingest", "--turns", "200"),
-    ("server", "--sizes", "10000", "--clients", "1", "--loads", "recall", "--seconds", "5", "--minutes", "0"),
+    (
+        *("server", "--sizes", "10000", "--clients", "1", "2", "--workers", "1", "2"),
+        *("--loads", "recall", "--seconds", "5", "--minutes", "0"),
+    ),
 )
 PAGE: Final = Path("docs/benchmarks.md")
 PICTURE: Final = Path("docs/pictures/bench.svg")

@@ -15,10 +15,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import cache, partial
+from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-__all__ = ["copied", "dataclass"]
+__all__ = ["copied", "dataclass", "replace"]
 
 T = TypeVar("T")
 
@@ -56,6 +57,18 @@ def copied(source: object, kind: type[T], /, **given: Any) -> T:
 def _shared(source: type[Any], kind: type[Any]) -> tuple[str, ...]:
     names = {field.name for field in fields(kind)}
     return tuple(field.name for field in fields(source) if field.name in names)
+
+
+def replace(value: T, /, **changes: Any) -> T:
+    """As `dataclasses.replace`, in less than half the time. All fields must be arguments of the constructor."""
+    kind: Any = type(value)
+    names = _names(kind)
+    return kind(**dict(zip(names, map(getattr, repeat(value), names), strict=True)) | changes)
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:

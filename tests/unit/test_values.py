@@ -175,3 +175,14 @@ class Kept:
 def test_a_value_survives_pickling() -> None:
     kept = Kept("a", (Kept("b"),))
     assert pickle.loads(pickle.dumps(kept)) == kept  # noqa: S301  our own
+
+
+@pytest.mark.parametrize("changes", [{}, {"y": 2.0, "color": "blue"}, {"y": -1.0}, {"z": 1.0}])
+def test_replace_does_what_the_standard_library_s_does(changes: dict[str, Any]) -> None:
+    def outcome(replace: Callable[..., object]) -> str:
+        try:
+            return repr(replace(OURS.Marked(1, color="red"), **changes))
+        except (TypeError, ValueError) as error:
+            return f"{type(error).__name__}: {error}"
+
+    assert outcome(values.replace) == outcome(dataclasses.replace)

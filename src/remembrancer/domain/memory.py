@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 from enum import IntFlag, StrEnum
@@ -237,8 +237,10 @@ class Cue:
         return None if self.start is None else self.start + len(self.text)
 
 
-def turns_of(cues: Iterable[Cue], best: Cue) -> tuple[Cue, ...]:
+def turns_of(cues: Sequence[Cue], best: Cue) -> tuple[Cue, ...]:
     """One cue for each turn among the cues of a memory, in order: of a long turn `best`, or its first passage."""
+    if len(cues) == 1:  # as most memories have
+        return () if cues[0].event_id is None else (cues[0],)
     turns: dict[UUID, Cue] = {}
     for cue in cues:
         if cue.event_id is not None and (cue.event_id not in turns or cue.ordinal == best.ordinal):

@@ -122,6 +122,10 @@ class Reach(StrEnum):
         return narrowest_first.index(self) > narrowest_first.index(other)
 
 
+PART_OF_REACH: Final = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW_SHARED: "crew"}
+"""The part of the scope that a reach needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A scope that reads, and its reach. The scope must set the part that the reach refers to.
@@ -135,6 +139,6 @@ class Reader:
 
     def __post_init__(self) -> None:
         validation.fraction("shared_from", self.shared_from)
-        needed = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW_SHARED: "crew"}.get(self.reach)
+        needed = PART_OF_REACH.get(self.reach)
         if needed is not None and getattr(self.scope, needed) is None:
             raise InvalidInput("reach", self.reach.value, f"a scope with {needed} set, or a wider reach")

@@ -51,12 +51,15 @@ def text(argument: str, value: object, *, max_bytes: int = MAX_TEXT_BYTES) -> st
 
 def name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHARS) -> str:
     """A short name: 1 to `max_chars` characters, no control characters, no outer blanks."""
-    allowed = f"1 to {max_chars} characters without control characters or outer blanks"
-    if not isinstance(value, str) or not value or len(value) > max_chars or value != value.strip():
-        raise InvalidInput(argument, value, allowed)
-    if not value.isprintable() and any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
-        raise InvalidInput(argument, value, allowed)
-    return value
+    if isinstance(value, str) and _is_name(value, max_chars):
+        return value
+    raise InvalidInput(argument, value, f"1 to {max_chars} characters without control characters or outer blanks")
+
+
+def _is_name(value: str, max_chars: int) -> bool:
+    if not value or len(value) > max_chars or value != value.strip():
+        return False
+    return value.isprintable() or not any(unicodedata.category(character) in {"Cc", "Cs"} for character in value)
 
 
 def optional_name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHARS) -> str | None:
@@ -151,16 +154,16 @@ def fraction_or(argument: str, value: object, word: str) -> float | None:
 
 def number(argument: str, value: object, low: float, high: float) -> float:
     """A finite number in [low, high]."""
-    allowed = f"a number from {low:g} to {high:g}"
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InvalidInput(argument, value, allowed)
+    if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high and _is_finite(value):
+        return float(value)
+    raise InvalidInput(argument, value, f"a number from {low:g} to {high:g}")
+
+
+def _is_finite(value: float) -> bool:
     try:
-        finite = math.isfinite(value)
+        return math.isfinite(value)
     except OverflowError:  # a whole number beyond all floats
-        finite = False
-    if not finite:
-        raise InvalidInput(argument, value, allowed)
-    return float(value)
+        return False
 
 
 def whole(argument: str, value: object, low: int, high: int) -> int:

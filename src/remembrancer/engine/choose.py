@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -23,7 +23,7 @@ from remembrancer.policies.ranking.scoring import (
     evaluate,
     with_outcomes,
 )
-from remembrancer.values import dataclass
+from remembrancer.values import dataclass, replace
 
 if TYPE_CHECKING:
     from uuid import UUID

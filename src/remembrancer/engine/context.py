@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.event import USUAL_EVENT_MB
-from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.domain.scope import PART_OF_REACH, Reach, Reader, Scope
 from remembrancer.errors import PermissionDenied
 from remembrancer.values import dataclass
 
@@ -202,7 +202,7 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     access_policy = ctx.preset.access_policy
     usual = access_policy.reach_of(caller.role)
     if not (asking and access_policy.strict and reach is None) and not _has_part(caller.scope, usual):
-        usual = next((one for one in _BY_PART if _PARTS[one] in caller.bound), Reach.WORKSPACE)
+        usual = next((one for one in _BY_PART if PART_OF_REACH[one] in caller.bound), Reach.WORKSPACE)
     if reach is not None and caller.bound and reach.is_wider_than(usual):
         raise PermissionDenied(f"reach: this key is bound and cannot read beyond {usual.value!r}")
     return Reader(caller.scope, reach or usual, access_policy.shared_from)
@@ -213,10 +213,8 @@ def widest_reader(ctx: Context, caller: Caller) -> Reader:
     return reader_of(ctx, caller) if caller.bound else Reader(caller.scope)
 
 
-_PARTS: Final = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW_SHARED: "crew"}
-"""The part of the scope that a reach needs."""
 _BY_PART: Final = (Reach.OWN, Reach.SESSION, Reach.CREW_SHARED)
 
 
 def _has_part(scope: Scope, reach: Reach) -> bool:
-    return reach is Reach.WORKSPACE or getattr(scope, _PARTS[reach]) is not None
+    return reach is Reach.WORKSPACE or getattr(scope, PART_OF_REACH[reach]) is not None

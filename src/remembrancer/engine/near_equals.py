@@ -4,6 +4,7 @@ trusted text before a less trusted one that says nearly the same, or a user's st
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -112,10 +113,12 @@ def _trusted_first(choice: Choice, question: str) -> None:
 
 def _newest_first(choice: Choice, with_number: Collection[int]) -> None:
     """Mark each statement of a value that a newer hit updates, and put the newest before it."""
+    best = [one for one in choice.chosen[:COMPARED] if one.candidate in with_number]
+    said = Counter(one.memory.speaker for one in best)
     stated = [
         (one.candidate, one.memory, statement)
-        for one in choice.chosen[:COMPARED]
-        if one.candidate in with_number and (statement := stated_value(one.memory.text)) is not None
+        for one in best
+        if said[one.memory.speaker] > 1 and (statement := stated_value(one.memory.text)) is not None
     ]
     for older, before, value in stated:
         newer = [

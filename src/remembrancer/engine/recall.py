@@ -6,7 +6,7 @@ Recall only reads. The caller that shows the hits records that they were shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -50,7 +50,7 @@ from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, 
 from remembrancer.policies.ranking.relevance import Acceptance
 from remembrancer.ports.embedder import calibration, computing
 from remembrancer.ports.index import SearchRequest
-from remembrancer.values import dataclass
+from remembrancer.values import dataclass, replace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -36,7 +35,7 @@ from remembrancer.policies.admission.formation import (
 )
 from remembrancer.policies.admission.updating import Changes, updated, write_of
 from remembrancer.ports.journal import Appended, Entry, EventFilter
-from remembrancer.values import copied, dataclass
+from remembrancer.values import copied, dataclass, replace
 
 MAX_BATCH: Final = 10_000
 BRIEF_CHARS: Final = 4_000

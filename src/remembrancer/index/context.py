@@ -21,7 +21,9 @@ from remembrancer.ports.index import ContextRules, SearchRequest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40)
+Term = tuple["NDArray[np.int32]", float]
+"""The cues that contain a term of the question, and its idf."""
+RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40, most_holding=65_536)
 _GAP: Final = RULES.gap // timedelta(microseconds=1)
 _NO_TURN: Final = -1
 _NOBODY: Final = -1
@@ -108,7 +110,8 @@ class CueContext:
         `lengths`: the number of terms of each cue. The result has shape (cues,).
         """
         self._turns.link()
-        neighbour_coverage = self._turns.neighbour_coverage(lexical.holding, lexical.idf, lengths <= RULES.brief_terms)
+        terms = rarest(list(zip(lexical.holding, lexical.idf, strict=True)), RULES.most_holding)
+        neighbour_coverage = self._turns.neighbour_coverage(terms, lengths <= RULES.brief_terms)
         return neighbour_coverage / np.float32(sum(lexical.idf))
 
     def features(
@@ -147,6 +150,17 @@ class CueContext:
             told_by = [_ROLES[role] for role in request.roles if role in _ROLES]
             speaker_match |= np.isin(self._role.values[cues], [_NOBODY, *told_by])
         return speaker_match.astype(np.float32)
+
+
+def rarest(terms: list[Term], most: int) -> list[Term]:
+    """The terms from the rarest on, as long as at most `most` cues contain them, together; always the rarest. If all
+    are kept, they keep their order.
+    """
+    if sum(len(cues) for cues, _ in terms) <= most:
+        return terms
+    rising = sorted(terms, key=lambda term: len(term[0]))
+    together = np.cumsum([len(cues) for cues, _ in rising])
+    return rising[: max(1, int(np.searchsorted(together, most, side="right")))]
 
 
 class Turns:
@@ -255,18 +269,15 @@ class Turns:
                 self._find_last(stream, turns[: stops[stream]][stops[stream - 1] if stream else 0 :])
         self._unlinked.clear()
 
-    def neighbour_coverage(
-        self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float], brief: NDArray[np.bool_]
-    ) -> NDArray[np.float32]:
+    def neighbour_coverage(self, terms: Sequence[Term], brief: NDArray[np.bool_]) -> NDArray[np.float32]:
         """For each cue, the idf of the terms that are in neighbouring turns but not in its own, shape (cues,).
 
-        `holding`: for each term, the cues that contain it. `brief`: which cues are short enough to be context for
-        others.
+        `brief`: which cues are short enough to be context for others.
         """
         # One extra element at the end: the index -1 means no turn.
         total = np.zeros(len(self._seq) + 1, dtype=np.float32)
         of_cue, around = self._of_cue.values, self._around.values
-        for cues, weight in zip(holding, idf, strict=True):
+        for cues, weight in terms:
             places = cues.astype(np.intp)  # once: 32-bit indexes are converted on each use
             turns = of_cue.take(places)
             is_turn = turns != _NO_TURN

@@ -39,9 +39,9 @@ SCANNED: Final = 32_768
 with similar signs.
 """
 LIKELY: Final = 8192
-LIKELY_SHARE: Final = 16
-"""In a larger workspace, `SCANNED` cues or one cue in this many are compared, whichever is more: forty times the depth
-of a search.
+LIKELY_SHARE: Final = 32
+"""In a larger workspace, `LIKELY` cues or one cue in `LIKELY_SHARE` are compared, whichever is more: forty times the
+depth of a search.
 """
 
 

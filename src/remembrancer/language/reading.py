@@ -6,7 +6,6 @@ The word rules for questions are used only through this module, so another langu
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -28,7 +27,7 @@ from remembrancer.language.lexical import analyse, lexical_query
 from remembrancer.language.times.anchors import Anchored, anchored, resolve
 from remembrancer.language.times.spans import TimeSpan, spans
 from remembrancer.patterns import pattern
-from remembrancer.values import dataclass
+from remembrancer.values import dataclass, replace
 
 LONG_QUESTION_WORDS: Final = 80
 """A longer text counts as a pasted prompt with the question at its end."""

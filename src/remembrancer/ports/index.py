@@ -78,12 +78,14 @@ class ContextRules:
 
     A gap of more than `gap` between two turns ends the context in that direction. Terms of an adjacent turn have weight
     1; terms that only a turn two away contains have weight `next_but_one`. A turn of more than `brief_terms` terms is
-    no context for others.
+    no context for others. Of a question's terms, the rarest count, as long as at most `most_holding` cues contain them,
+    together; always the rarest one.
     """
 
     gap: timedelta
     next_but_one: float
     brief_terms: int
+    most_holding: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ def test_the_numbers_of_the_lexical_score_are_those_that_were_measured() -> None
 
 
 def test_context_reaches_two_brief_turns_within_an_hour() -> None:
-    assert ContextRules(gap=timedelta(hours=1), next_but_one=0.75, brief_terms=40) == RULES
+    assert ContextRules(gap=timedelta(hours=1), next_but_one=0.75, brief_terms=40, most_holding=65_536) == RULES
 
 
 # ── postings ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import CONTEXT_GAP
-from remembrancer.index.context import Turns
+from remembrancer.index.context import Turns, rarest
 from remembrancer.ports.changes import CueTurn
 
 MINUTE = 60_000_000
@@ -56,7 +56,7 @@ def neighbour_coverage(turns: Turns, *holding: int, weight: float = 1.0, long: C
     """Of each cue, with one word that these cues hold; those of `long` are no context."""
     turns.link()
     brief = ~np.isin(np.arange(100), list(long))
-    return turns.neighbour_coverage([np.array(holding, dtype=np.int32)], [weight], brief).tolist()
+    return turns.neighbour_coverage([(np.array(holding, dtype=np.int32), weight)], brief).tolist()
 
 
 def best_of_session(turns: Turns, *scores: float) -> list[float]:
@@ -74,9 +74,14 @@ def test_the_next_turn_counts_whole_and_the_one_after_three_quarters() -> None:
 def test_of_two_words_each_counts_for_itself() -> None:
     turns = filled([turn(seq) for seq in range(1, 4)])
     turns.link()
-    held = [np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)]
-    brief = np.ones(3, dtype=np.bool_)
-    assert turns.neighbour_coverage(held, [1.0, 4.0], brief).tolist() == [4.0, 1.0, 0.75 + 4.0]
+    terms = [(np.array([0], dtype=np.int32), 1.0), (np.array([1], dtype=np.int32), 4.0)]
+    assert turns.neighbour_coverage(terms, np.ones(3, dtype=np.bool_)).tolist() == [4.0, 1.0, 0.75 + 4.0]
+
+
+@pytest.mark.parametrize(("most", "kept"), [(9, [5, 1, 3]), (8, [1, 3]), (4, [1, 3]), (3, [1]), (0, [1])])
+def test_the_rarest_terms_are_kept_that_a_number_of_cues_contain(most: int, kept: list[int]) -> None:
+    terms = [(np.zeros(cues, dtype=np.int32), 1.0) for cues in (5, 1, 3)]
+    assert [len(cues) for cues, _ in rarest(terms, most)] == kept
 
 
 def test_a_word_that_nobody_holds_is_around_nobody() -> None:

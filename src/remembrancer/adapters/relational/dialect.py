@@ -171,6 +171,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def is_file(self) -> bool:
+        """Whether it is read from a file by this process, so that a row takes microseconds."""
+        ...
+
+    @property
     def lanes(self) -> int:
         """The number of connections with which this process writes at the same time, at least 1."""
         ...

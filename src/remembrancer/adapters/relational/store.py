@@ -37,15 +37,18 @@ T = TypeVar("T")
 
 
 def _reads(
-    work: Callable[[], Callable[Concatenate[Connection, P], T]], *, everywhere: bool = False
+    work: Callable[[], Callable[Concatenate[Connection, P], T]], *, everywhere: bool = False, brief: bool = False
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
     """A store method that runs a function in a read transaction. `work` returns the function when the method is called,
-    so that its module is loaded only then. `everywhere`: it takes no scope, and reads every workspace.
+    so that its module is loaded only then. `everywhere`: it takes no scope, and reads every workspace. `brief`: as of
+    `Database.read`.
     """
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         workspace = EVERY_WORKSPACE if everywhere else _workspace_of(args[0])
-        return await store.database.read(lambda connection: work()(connection, *args, **kwargs), workspace=workspace)
+        return await store.database.read(
+            lambda connection: work()(connection, *args, **kwargs), workspace=workspace, brief=brief
+        )
 
     return method
 
@@ -146,8 +149,8 @@ class RelationalStore:
     put_key = _writes(lambda: relational.access.put_key)
     keys = _reads(lambda: relational.access.keys)
     revoke_key = _writes(lambda: relational.access.revoke_key)
-    key_of = _reads(lambda: relational.access.key_of, everywhere=True)
-    has_keys = _reads(lambda: relational.access.has_keys, everywhere=True)
+    key_of = _reads(lambda: relational.access.key_of, everywhere=True, brief=True)
+    has_keys = _reads(lambda: relational.access.has_keys, everywhere=True, brief=True)
     claim = _writes(lambda: relational.access.claim)
     answer = _writes(lambda: relational.access.answer)
     release = _writes(lambda: relational.access.release)

@@ -154,6 +154,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     # Without a prefix, because requests are counted by the paths of the routes.
     app.include_router(telemetry.router)
     # A request's path is compared with the routes in their order.
+    app.include_router(recall.questions)
     for noun in (
         recall,
         events,

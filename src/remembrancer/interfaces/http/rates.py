@@ -159,11 +159,12 @@ class RateLimit(HttpMiddleware):
         bearer = _bearer(connection)
         token = bearer or connection.cookies.get(COOKIE)
         logs_in = scope["method"] == "POST" and scope["path"] == LOGIN
-        is_doubtful = logs_in or (token is not None and self._good.get(_digest(token)) is None)
+        digest = None if token is None else _digest(token)
+        is_doubtful = logs_in or (digest is not None and self._good.get(digest) is None)
         if is_doubtful and self._failures.is_empty(address):
             await self._refuse(scope, receive, send, "failed", self._failures.take(address).wait, FAILURES)
             return
-        principal = await self._principal(connection, bearer, token, address)
+        principal = await self._principal(connection, bearer, digest, address)
         buckets, name = (self._addresses, address) if principal is None else (self._keys, principal.name)
         taken = None if buckets is None else buckets.take(name)
         if buckets is not None and taken is not None and not taken.is_given:
@@ -183,15 +184,15 @@ class RateLimit(HttpMiddleware):
             await self.app(scope, receive, send_with_quota)
 
     async def _principal(
-        self, connection: HTTPConnection, bearer: str | None, token: str | None, address: str
+        self, connection: HTTPConnection, bearer: str | None, digest: str | None, address: str
     ) -> Principal | None:
         """The principal, or None if the request is not authenticated. The error is kept for a route that needs a
-        principal, so that the store is asked once.
+        principal, so that the store is asked once. `digest`: of the key or access token; None: there is none.
         """
         try:
             principal = await self._authenticator.authenticate(connection, bearer)
         except HTTPException as error:
-            if token is not None and error.status_code == HTTPStatus.UNAUTHORIZED:
+            if digest is not None and error.status_code == HTTPStatus.UNAUTHORIZED:
                 self._failures.take(address)
             connection.scope[AUTHENTICATION] = error
             return None
@@ -200,9 +201,9 @@ class RateLimit(HttpMiddleware):
             return None
         connection.scope[AUTHENTICATION] = principal
         self._job_runner.work_for(principal.memory)
-        if token is not None:
+        if digest is not None:
             with self._good.locked():
-                self._good.put(_digest(token), (1.0, self._stopwatch()))
+                self._good.put(digest, (1.0, self._stopwatch()))
         return principal
 
     async def _refuse(

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, get_args, get_origin
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.http import problems
-from remembrancer.interfaces.http.access import Authenticated, authenticate_request
+from remembrancer.interfaces.http.access import authenticate_request
 from remembrancer.interfaces.http.idempotency import IdempotentRoute
 
 _MOST: Final = 2**63
@@ -120,21 +120,25 @@ def _finite(digits: str) -> float:
 
 
 class ParametersRoute(APIRoute):
-    """A route with the names of its query `parameters`, and whether each may be repeated."""
-
-    def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
-        super().__init__(path, endpoint, **described)
-        self.parameters = dict(_parameters(self.dependant))
-
-
-async def known_parameters(request: Request, _: Authenticated) -> None:
-    """Refuse a parameter that the `ParametersRoute` does not have: a misspelt filter would otherwise filter nothing.
-
-    An unauthenticated request is refused first. Raises InvalidInput.
+    """A route for authenticated requests that refuses parameters it does not have: a misspelt filter would otherwise
+    filter nothing.
     """
-    route = request.scope["route"]
-    assert isinstance(route, ParametersRoute)  # noqa: S101  what depends on this is one
-    known = route.parameters
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+        known = dict(_parameters(self.dependant))
+
+        async def handler(request: Request) -> Response:
+            await authenticate_request(request)
+            if request.scope["query_string"]:
+                _require_known(request, known)
+            return await answer(request)
+
+        return handler
+
+
+def _require_known(request: Request, known: Mapping[str, bool]) -> None:
+    """`known`: the names of the parameters, and whether each may be repeated. Raises InvalidInput."""
     for name in dict.fromkeys(request.query_params):
         given = request.query_params.getlist(name)
         if name not in known:
@@ -173,7 +177,6 @@ def router_of(tag: str, *, route_class: type[ParametersRoute] = Route) -> APIRou
     return APIRouter(
         tags=[tag],
         route_class=route_class,
-        dependencies=[Depends(known_parameters)],
         generate_unique_id_function=_name,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 from pydantic import ConfigDict
@@ -88,15 +89,18 @@ def _writer(shape: type[Wire], before: str, chosen: frozenset[str] | None, expla
     """A function that makes the JSON object of a value of this shape. `chosen`: names of fields; None: as by
     default.
     """
-    parts: list[tuple[str, _Write | None]] = []
-    for name, field in shape.__pydantic_fields__.items():
-        if _is_wanted(shape, before + name, name, chosen):
-            parts.append((name, _converter(field.annotation, before + name, chosen, explained)))
+    converters: dict[str, _Write | None] = {
+        name: _converter(field.annotation, before + name, chosen, explained)
+        for name, field in shape.__pydantic_fields__.items()
+        if _is_wanted(shape, before + name, name, chosen)
+    }
+    converted = [(name, convert) for name, convert in converters.items() if convert is not None]
 
     def write(value: Any) -> dict[str, Any]:
-        return {
-            name: getattr(value, name) if convert is None else convert(getattr(value, name)) for name, convert in parts
-        }
+        written = dict(zip(converters, map(getattr, repeat(value), converters), strict=True))
+        for name, convert in converted:
+            written[name] = convert(written[name])
+        return written
 
     return write
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -69,6 +70,11 @@ def namings(text: str) -> tuple[Naming, ...]:
             break
     else:
         return ()
+    return _namings(text)
+
+
+@lru_cache(maxsize=512)  # a recall reads up to a hundred texts, mostly the same ones as the last
+def _namings(text: str) -> tuple[Naming, ...]:
     text = _TITLE.sub(r"\1", _CODE.sub("\n", text))
     sentences = map(str.strip, _SENTENCE.split(_QUOTED.sub(" … ", _QUOTED_NAME.sub(_unquoted, text))))
     return tuple(

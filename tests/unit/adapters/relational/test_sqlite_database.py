@@ -618,3 +618,81 @@ def test_a_longer_read_is_refused_once_closed(file: str) -> None:
             await opened.read(lambda c: c.execute("SELECT 1").get, longer=True)
 
     asyncio.run(whole())
+
+
+# ── reads in the calling thread ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def thread_that_reads(connection: Connection) -> str:
+    connection.execute("SELECT 1")
+    return threading.current_thread().name
+
+
+def test_a_brief_read_of_a_file_runs_in_the_calling_thread(file: str) -> None:
+    names = run(file, lambda opened: opened.read(thread_that_reads, brief=True)), threading.current_thread().name
+    assert names[0] == names[1]
+
+
+def test_a_brief_read_in_memory_runs_where_the_only_connection_is() -> None:
+    assert run(":memory:", lambda opened: opened.read(thread_that_reads, brief=True)) == "remembrancer-writer"
+
+
+def test_a_brief_read_sees_earlier_writes(place: str) -> None:
+    async def work(opened: Database) -> list[list[int]]:
+        seen: list[list[int]] = []
+        for number in (1, 2):
+            await opened.write(note(number))
+            seen.append(await opened.read(noted, brief=True))
+        return seen
+
+    assert run(place, work) == [[1], [1, 2]]
+
+
+def test_a_brief_read_that_would_wait_for_a_lock_waits_in_another_thread(file: str) -> None:
+    def locked_here(connection: Connection) -> str:
+        if threading.current_thread() is threading.main_thread():
+            raise apsw.BusyError("injected")
+        return thread_that_reads(connection)
+
+    assert run(file, lambda opened: opened.read(locked_here, brief=True)).startswith("remembrancer-reader")
+
+
+def test_a_brief_read_that_fails_raises_its_error(file: str) -> None:
+    def failing(connection: Connection) -> None:
+        connection.execute("SELECT n FROM nowhere")
+
+    with pytest.raises(StoreUnavailable, match="nowhere"):
+        run(file, lambda opened: opened.read(failing, brief=True))
+
+
+def test_brief_reads_of_two_event_loops_do_not_disturb_each_other(file: str) -> None:
+    async def work(opened: Database) -> tuple[str, list[int]]:
+        reads = threading.Event()
+        done = threading.Event()
+
+        def slow(connection: Connection) -> list[int]:
+            reads.set()
+            assert done.wait(PATIENCE)
+            return noted(connection)
+
+        await opened.write(note(1))
+        other = asyncio.create_task(asyncio.to_thread(lambda: asyncio.run(opened.read(slow, brief=True))))
+        assert await asyncio.to_thread(reads.wait, PATIENCE)
+        name = await opened.read(thread_that_reads, brief=True)
+        done.set()
+        return name, await other
+
+    name, found = run(file, work)
+    assert name.startswith("remembrancer-reader")
+    assert found == [1]
+
+
+def test_a_brief_read_is_refused_once_closed(file: str) -> None:
+    async def whole() -> None:
+        opened = Database(SqliteFile(file), analyse=analysed)
+        await opened.read(thread_that_reads, brief=True)
+        opened.close()
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await opened.read(thread_that_reads, brief=True)
+
+    asyncio.run(whole())

@@ -254,3 +254,31 @@ def test_no_client_has_the_server_read_a_file(name: str) -> None:
     answer = with_client(steps)
     assert (answer.status, answer.body["argument"]) == (400, "presets")
     assert answer.body["allowed"].startswith("one of default, ")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": "how much does checkout need?", "limit": 3, "render": True, "explain": True},
+        {"query": "checkout", "kinds": ["fact"], "since": "2026-01-01T00:00:00Z"},
+        {"query": "checkout", "limit": 0},
+        {"query": "checkout", "kind": "fact"},
+        {"question": "checkout"},
+        ["checkout"],
+        b"",
+        b"null",
+        b'{"query": ',
+        b'{"query": "checkout", "query": "payment"}',
+    ],
+)
+def test_a_request_that_fastapi_takes_apart_and_one_that_it_does_not_get_the_same_answer(body: Any) -> None:
+    async def steps(http: Client) -> list[tuple[int, Any]]:
+        await kept(http)
+        answers: list[tuple[int, Any]] = []
+        for headers in ({}, {"Idempotency-Key": "again"}):
+            answer = await http("POST", "/v1/recall", body, headers=headers)
+            answers.append((answer.status, {**answer.body, "recall_id": None, "timings_ms": None, "asked_at": None}))
+        return answers
+
+    brief, whole = with_client(steps)
+    assert brief == whole

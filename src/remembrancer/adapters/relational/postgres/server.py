@@ -74,6 +74,7 @@ class PostgresServer:
 
     failure: type[Exception] = psycopg.Error
     is_private = False
+    is_file = False
 
     def __init__(self, url: str, *, create: bool = True, read_only: bool = False) -> None:
         """`url`: postgresql://user:password@host:port/database, with any parameters of libpq, and two more.

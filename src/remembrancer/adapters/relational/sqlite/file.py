@@ -78,6 +78,7 @@ class SqliteFile:
         """
         self.name = path
         self.is_private = path == ":memory:"
+        self.is_file = not self.is_private
         self._full_sync = full_sync
         self._path = path
         self._create = create and not read_only

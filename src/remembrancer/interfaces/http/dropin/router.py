@@ -10,7 +10,8 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.http.v1 import Route
+from remembrancer.interfaces.http.idempotency import IdempotentRoute
+from remembrancer.interfaces.http.v1 import StrictRoute
 
 
 class ForeignBody(BaseModel):
@@ -19,13 +20,17 @@ class ForeignBody(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+class ForeignRoute(IdempotentRoute, StrictRoute):
+    """Takes idempotency keys and strict JSON. Unknown parameters are ignored."""
+
+
 def foreign_router(tag: str) -> APIRouter:
     """A router whose operation ids are the tag in lower case and the names of its functions."""
 
     def named(route: APIRoute) -> str:
         return f"{tag.lower()}_{route.name}"
 
-    return APIRouter(tags=[tag], route_class=Route, generate_unique_id_function=named)
+    return APIRouter(tags=[tag], route_class=ForeignRoute, generate_unique_id_function=named)
 
 
 @contextmanager
