@@ -150,6 +150,37 @@ def test_a_name_is_matched_across_capitals_spellings_and_short_forms(
         ("Isn't Ana vegan? What has Ben bought?", "Aren't I vegan? What have you bought?"),
         ("What was Jonas' plan?", "What was my plan?"),
         ("Where did Mia move?", "Where did Mia move?"),
+        # a relative or dependent clause of the speaker
+        ("How does Ana describe the studio that Ben has opened?", "How do I describe the studio that you have opened?"),
+        ("Which novel is it that Ana is writing?", "Which novel is it that I am writing?"),
+        (
+            "Where was the dog while Ana met the man Ben was seeing?",
+            "Where was the dog while I met the man you were seeing?",
+        ),
+        ("What does Ana say Ben doesn't eat?", "What do I say you don't eat?"),
+        ("Which book that Ana likes was lost?", "Which book that I like was lost?"),
+        ("What is something that Ana really misses?", "What is something that I really miss?"),
+        (
+            "Which languages does the school where Ana teaches offer?",
+            "Which languages does the school where I teach offer?",
+        ),
+        ("Which subject is it that Ana studies?", "Which subject is it that I study?"),
+        ("What is the town that Ana goes to?", "What is the town that I go to?"),
+        ("What is the town where Ana lives and works?", "What is the town where I live and work?"),
+        ("Which prize is it that Ana was given?", "Which prize is it that I was given?"),
+        ("Where is the house that Ana and Ben own?", "Where is the house that we own?"),
+        ("Ana lives in Rome, doesn't she?", "I live in Rome, don't I?"),
+        ("Say where Ana's been working?", "Say where I have been working?"),
+        # verbs of other subjects
+        ("Did Ana say which friend who visited Ben has moved?", "Did I say which friend who visited you has moved?"),
+        ("How old did Ana say the girl with Ben is?", "How old did I say the girl with you is?"),
+        ("Are Ana and Ben fans of the team?", "Are we fans of the team?"),
+        ("Did Ana give Ben roses?", "Did I give you roses?"),
+        ("According to Ana, who is the best?", "According to me, who is the best?"),
+        ("What type of cake does Ana say Ben makes and is cheap?", "What type of cake do I say you make and is cheap?"),
+        # cases
+        ("What is a good month for Ana and Ben?", "What is a good month for us?"),
+        ("What words describe Ana?", "What words describe me?"),
         ("And Ana?", "And Ana?"),
     ],
 )

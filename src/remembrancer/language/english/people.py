@@ -13,6 +13,7 @@ from uuid import UUID
 
 from remembrancer.domain.event import Role
 from remembrancer.domain.names import LearnedName, NamedSpeaker, NameMatch
+from remembrancer.language.english.agreement import PUT_IN, agreeing
 from remembrancer.language.english.dates import MONTHS, WEEKDAYS
 from remembrancer.language.english.given_names import WORDS, given_name
 from remembrancer.language.english.spelling import is_misspelling
@@ -37,17 +38,6 @@ _JOINED: Final = re.compile(
     rf"(?:\bboth )?[{_SUBJECT}{_POSSESSIVE}](?:(?:,? (?:and|or|&) |, )[{_SUBJECT}{_POSSESSIVE}])+"
 )
 _RETOLD: Final = re.compile(f"[{_SUBJECT}{_POSSESSIVE}{_WE}{_OUR}]")
-
-_VERB: Final = re.compile(r"\b(does|is|has|was)(n['’]t)? (I|we|you)\b", re.IGNORECASE)
-_AGREEING: Final = {"does": ("do", "do"), "is": ("am", "are"), "has": ("have", "have"), "was": ("was", "were")}
-"""The forms of a verb with "I", and with "we" or "you"."""
-_OBJECT: Final = re.compile(
-    r"\b(to|for|with|from|about|by|of|at|on|than|like|between|gave|give|told|tell|asked|ask|sent|send|helped|help|taught"
-    r"|showed|show|got|bought|brought|offered|inspired|called|call) I\b"
-    r"(?! (?:was|am|had|have|did|do|would|will|could|can|should|went|got|said|told|started|\w+ed)\b)",
-    re.IGNORECASE,
-)
-"""A preposition, or a verb with an indirect object, before "I" that is not the subject of a verb that follows."""
 
 _TIME_BEFORE: Final = re.compile(
     r"\b(?:in|last|next|this|since|until|till|by|before|after|during|of|early|mid|late|every|each|from|to|through|on"
@@ -187,9 +177,9 @@ class People:
 
         def word(mark: re.Match[str]) -> str:
             if mark[0] in (_WE, _OUR):
-                return "we" if mark[0] == _WE else "our"
+                return PUT_IN + ("we" if mark[0] == _WE else "our")
             subject, possessive = next(pronouns)
-            return subject if mark[0] == _SUBJECT else possessive
+            return PUT_IN + (subject if mark[0] == _SUBJECT else possessive)
 
         return left_or_whole(agreeing(_RETOLD.sub(word, marked)), question)
 
@@ -350,21 +340,6 @@ def _mark(mention: Mention) -> str:
     if not mention.is_proper and mention.match is not NameMatch.LEARNED and given_name(fold(mention.name)) is None:
         return " "
     return _POSSESSIVE if mention.is_possessive else _SUBJECT
-
-
-def agreeing(question: str) -> str:
-    """The question with verbs and cases that agree with the pronouns put into it.
-
-    >>> agreeing("What does I like?"), agreeing("Who gave I the dog?")
-    ('What do I like?', 'Who gave me the dog?')
-    """
-    return _VERB.sub(_agreeing, _OBJECT.sub(r"\1 me", question))
-
-
-def _agreeing(match: re.Match[str]) -> str:
-    verb, pronoun = match[1], match[3]
-    form = _AGREEING[verb.lower()][pronoun != "I" or (match[2] is not None and verb.lower() == "is")]
-    return f"{form.capitalize() if verb[0].isupper() else form}{match[2] or ''} {pronoun}"
 
 
 def _begins(question: str, start: int) -> bool:

@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from remembrancer.domain.event import Role
-from remembrancer.language.english.people import agreeing, in_small_letters, left_or_whole
+from remembrancer.language.english.agreement import PUT_IN, agreeing
+from remembrancer.language.english.people import in_small_letters, left_or_whole
 from remembrancer.patterns import pattern
 
 _COMPOUND: Final = (
@@ -106,8 +107,8 @@ def roles_in_first_person(question: str) -> str:
 def _pronoun(role: re.Match[str]) -> str:
     is_possessive = role[0].endswith(("'s", "\u2019s"))
     if role[0].lower().startswith(("user", "the user")):
-        return "my" if is_possessive else "I"
-    return "your" if is_possessive else "you"
+        return PUT_IN + ("my" if is_possessive else "I")
+    return PUT_IN + ("your" if is_possessive else "you")
 
 
 def _is_of_oneself(question: str) -> bool:
