@@ -46,7 +46,7 @@ OWN_COMMANDS: Final = (
     ("recall_latency",),
     ("ingest", "--turns", "200"),
     (
-        *("server", "--sizes", "10000", "--clients", "1", "2", "--workers", "1", "2"),
+        *("server", "--sizes", "10000", "--clients", "1", "8", "--workers", "1", "2"),
         *("--loads", "recall", "--seconds", "5", "--minutes", "0"),
     ),
 )
