@@ -21,7 +21,6 @@ from zlib import crc32
 
 from remembrancer.adapters.relational.connection import EVERY_WORKSPACE, LOCK_TIMEOUT_S, Connection
 from remembrancer.errors import RemembrancerError, StoreUnavailable
-from remembrancer.ports.changes import UnreadableRow
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -150,17 +149,13 @@ class Database:
         try:
             with self._entrance():  # `close` waits for what has begun
                 connection = self._at_once
-            if connection is None:
-                connection = self._at_once = self._backend.connect(reading=True)
-                connection.wait_for_locks(0)
-                self._reading.append(connection)
-            connection.execute(connection.dialect.begin_reading)
-            try:
-                connection.within(workspace)
-                return (work(connection),)
-            finally:
-                self._end(connection)
-        except (self._backend.failure, UnreadableRow, RemembrancerError):
+            with self._backend.translated():
+                if connection is None:
+                    connection = self._at_once = self._backend.connect(reading=True)
+                    connection.wait_for_locks(0)
+                    self._reading.append(connection)
+                return (self._read_on(connection, work, workspace),)
+        except (self._backend.failure, RemembrancerError):
             return None
         finally:
             self._one_at_once.release()
@@ -235,25 +230,23 @@ class Database:
             return connection
 
     def _read(self, work: Callable[[Connection], T], workspace: str) -> T:
-        with self._transaction() as connection, self._backend.translated():
-            if workspace:
-                connection.within(workspace)
-            return work(connection)
-
-    @contextmanager
-    def _transaction(self) -> Generator[Connection]:
-        """This thread's connection, in a read transaction."""
+        """The result of `work` on this thread's connection."""
         with self._backend.translated():
             connection: Connection | None = getattr(self._local, "connection", None)
             if connection is None:
                 connection = self._local.connection = self._backend.connect(reading=True)
                 self._reading.append(connection)
-            connection.execute(connection.dialect.begin_reading)
+            return self._read_on(connection, work, workspace)
+
+    def _read_on(self, connection: Connection, work: Callable[[Connection], T], workspace: str) -> T:
+        """The result of `work` in a read transaction."""
+        connection.execute(connection.dialect.begin_reading)
         try:
-            yield connection
+            if workspace:
+                connection.within(workspace)
+            return work(connection)
         finally:
-            with self._backend.translated():
-                self._end(connection)
+            self._end(connection)
 
     def _end(self, connection: Connection) -> None:
         """End the read transaction. If that fails, close its connection: it would see an old state and block purges."""
