@@ -50,25 +50,19 @@ def copied(source: object, kind: type[T], /, **given: Any) -> T:
     """A new `kind`, with the `given` fields; its other fields are copied from the dataclass instance
     `source` by name.
     """
-    return kind(**{name: getattr(source, name) for name in _shared(type(source), kind) if name not in given}, **given)
+    names = _shared(type(source), kind)
+    return kind(**dict(zip(names, map(getattr, repeat(source), names), strict=True)) | given)
+
+
+def replace(source: T, /, **changes: Any) -> T:
+    """As `dataclasses.replace`, in less than half the time. All fields must be arguments of the constructor."""
+    return copied(source, type(source), **changes)
 
 
 @cache
 def _shared(source: type[Any], kind: type[Any]) -> tuple[str, ...]:
     names = {field.name for field in fields(kind)}
     return tuple(field.name for field in fields(source) if field.name in names)
-
-
-def replace(value: T, /, **changes: Any) -> T:
-    """As `dataclasses.replace`, in less than half the time. All fields must be arguments of the constructor."""
-    kind: Any = type(value)
-    names = _names(kind)
-    return kind(**dict(zip(names, map(getattr, repeat(value), names), strict=True)) | changes)
-
-
-@cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:

@@ -126,6 +126,12 @@ PART_OF_REACH: Final = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW
 """The part of the scope that a reach needs."""
 
 
+def missing_part(scope: Scope, reach: Reach) -> str | None:
+    """The part that the reach needs and the scope lacks; None: the scope lacks none."""
+    part = PART_OF_REACH.get(reach)
+    return part if part is not None and getattr(scope, part) is None else None
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A scope that reads, and its reach. The scope must set the part that the reach refers to.
@@ -139,6 +145,5 @@ class Reader:
 
     def __post_init__(self) -> None:
         validation.fraction("shared_from", self.shared_from)
-        needed = PART_OF_REACH.get(self.reach)
-        if needed is not None and getattr(self.scope, needed) is None:
-            raise InvalidInput("reach", self.reach.value, f"a scope with {needed} set, or a wider reach")
+        if (missing := missing_part(self.scope, self.reach)) is not None:
+            raise InvalidInput("reach", self.reach.value, f"a scope with {missing} set, or a wider reach")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.event import USUAL_EVENT_MB
-from remembrancer.domain.scope import PART_OF_REACH, Reach, Reader, Scope
+from remembrancer.domain.scope import PART_OF_REACH, Reach, Reader, Scope, missing_part
 from remembrancer.errors import PermissionDenied
 from remembrancer.values import dataclass
 
@@ -201,7 +201,7 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     """
     access_policy = ctx.preset.access_policy
     usual = access_policy.reach_of(caller.role)
-    if not (asking and access_policy.strict and reach is None) and not _has_part(caller.scope, usual):
+    if not (asking and access_policy.strict and reach is None) and missing_part(caller.scope, usual) is not None:
         usual = next((one for one in _BY_PART if PART_OF_REACH[one] in caller.bound), Reach.WORKSPACE)
     if reach is not None and caller.bound and reach.is_wider_than(usual):
         raise PermissionDenied(f"reach: this key is bound and cannot read beyond {usual.value!r}")
@@ -214,7 +214,3 @@ def widest_reader(ctx: Context, caller: Caller) -> Reader:
 
 
 _BY_PART: Final = (Reach.OWN, Reach.SESSION, Reach.CREW_SHARED)
-
-
-def _has_part(scope: Scope, reach: Reach) -> bool:
-    return reach is Reach.WORKSPACE or getattr(scope, PART_OF_REACH[reach]) is not None
