@@ -8,25 +8,25 @@ from typing import Final
 from remembrancer.patterns import pattern
 
 PUT_IN: Final = "\x05"
-"""Stands before each pronoun that was put into a text, so that the pronouns that the text had are left alone."""
+"""The mark before each pronoun that replaces a name. The other pronouns of a question are not changed."""
 
 _FORMS: Final = {
     "does": ("do", "do"), "is": ("am", "are"), "has": ("have", "have"), "was": ("was", "were"), "goes": ("go", "go"),
     "undergoes": ("undergo", "undergo"), "focuses": ("focus", "focus"),
 }  # fmt: skip
 """The irregular forms of a verb with "I", and with "we" or "you"."""
-_BE: Final = frozenset({"is", "has", "was", "does"})
+_ASKING: Final = frozenset({"is", "has", "was", "does"})
+"""Auxiliaries that stand before their subject in a question."""
 _ALONE: Final = {"my": "mine", "your": "yours", "our": "ours"}
 _HAVING: Final = {"my": "I have", "your": "you have", "our": "we have"}
 _BEING: Final = {"my": "I am", "your": "you are", "our": "we are"}
 _NO_VERBS: Final = frozenset(
     """
     always sometimes perhaps besides nowadays towards afterwards backwards forwards upwards downwards onwards indoors
-    outdoors upstairs downstairs overseas its his this as is us thus plus less unless across hers ours yours theirs yes
-    versus vs whereas others various news alas was
+    outdoors upstairs downstairs its hers ours yours theirs yes vs others news
     """.split()
 )
-"""Words in -s that are no verbs after a subject."""
+"""Words in -s that are no verbs after a subject, without those in -as, -is, -ss and -us, which never count as verbs."""
 _STATING: Final = frozenset(
     """
     likes loves hates wants needs lives works plays knows prefers enjoys thinks feels owns speaks eats drinks wears
@@ -103,7 +103,9 @@ _POSSESSIVE: Final = pattern(
     rf"{PUT_IN}(?P<my>my|your|our)(?:(?P<alone>(?=\s*(?:[?.!;]|$)))|(?={_ADVERBS} (?P<having>been|got|had)\b)"
     rf"|(?={_ADVERBS} (?:not|gonna|going to)\b(?!-)))"
 )
-"""A possessive without its noun, or the short form of "is" or "has" after a name."""
+"""A possessive at the end of a sentence ("Is the dog Ana's?"), or one that stands for a name with a contracted verb
+("Ana's been working").
+"""
 _OBJECT: Final = pattern(
     rf"\b(?:{_PREPOSITIONS}|than|like|{_GIVING}) {PUT_IN}(?:I|we)\b"
     r"(?! (?:was|am|are|were|had|have|do|did|would|will|could|can|should|went|got|said|told|started|\w+ed)\b)"
@@ -145,7 +147,7 @@ def _with(pronoun: str, verb: str) -> str:
 def _asked(pronoun: str, verb: str, negation: str) -> str:
     """An auxiliary before this pronoun; "aren't I" has no other short form."""
     lower = verb.lower()
-    form = "are" if negation and lower == "is" else _with(pronoun, lower) if lower in _BE else lower
+    form = "are" if negation and lower == "is" else _with(pronoun, lower) if lower in _ASKING else lower
     return f"{form.capitalize() if verb[0].isupper() else form}{negation}"
 
 
@@ -178,7 +180,7 @@ def _is_subject(match: re.Match[str]) -> bool:
         return _IT_IS.search(before) is not None
     if _NO_SUBJECT.search(before) and not _SAYS.search(before):
         return False
-    if not _BEGINS.search(before) or match["verb"] in _BE or match["between"] != " ":
+    if not _BEGINS.search(before) or match["verb"] in _ASKING or match["between"] != " ":
         return True
     return match["verb"] in _STATING or _AFTER_VERB.match(match.string, match.end("verb")) is not None
 
