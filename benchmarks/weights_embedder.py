@@ -97,7 +97,7 @@ class KeptEmbedder:
         """Does nothing: the owner of `inner` closes it."""
 
     def _key(self, passage: Passage) -> bytes:
-        text = "\0".join(("words", self.inner.model_id, passage.before, passage.text))
+        text = "\0".join(("words", self.inner.model_id, passage.context, passage.text))
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
     @staticmethod

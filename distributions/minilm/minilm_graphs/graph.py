@@ -1,9 +1,16 @@
-"""The ONNX graph of all-MiniLM-L6-v2, made from its weights.
+"""The two ONNX graphs of all-MiniLM-L6-v2, made from its weights.
 
-Inputs: `ids` int64 (texts, pieces), 0 for padding; `mask` int32 (texts, pieces), 1 for a piece and 0 for padding;
-`pooled` int32 (texts, pieces), 1 for the pieces whose mean is the text's vector. Outputs: `vectors` float32 (texts,
-384), unit rows, the mean of the last layer over the pooled pieces; `words` float32 (texts, pieces, 384), unit rows, the
-last layer itself.
+The first embeds texts alone. Inputs: `ids` int64 (texts, pieces), 0 for padding; `mask` int32 (texts, pieces), 1 for a
+piece and 0 for padding; `pooled` int32 (texts, pieces), 1 for the pieces whose mean is the text's vector. Outputs:
+`vectors` float32 (texts, 384), unit rows, the mean of the last layer over the pooled pieces; `words` float32 (texts,
+pieces, 384), unit rows, the last layer itself; and `state_4` and `state_5` float32 (texts, pieces, 384), the inputs of
+the last two layers.
+
+The second embeds texts in the context of others, all of which the first has read. It has the last two layers; in them,
+a text's pieces also attend to the states of its context, which do not change. Inputs: `own` float32 (texts, pieces,
+384), the text's `state_4`; `before` float32 (2, texts, read, 384), `state_4` and `state_5` of the context; `mask` and
+`pooled` as above; `read` int32 (texts, read), 1 for a piece of the context and 0 for padding. Outputs: `vectors` and
+`words`.
 
 Between attention steps, the pieces of all texts are the rows of one matrix. In int8 every product of these rows and
 weights is an integer product: 8-bit rows, each with its own scale computed at run time, and 8-bit weights, with one
@@ -22,6 +29,9 @@ from numpy.typing import NDArray
 from minilm_graphs.nodes import FUSED, Nodes
 
 Precision = Literal["fp32", "int8"]
+
+ALONE = 4
+"""The first layers, in which a text is always read alone."""
 
 DIM = 384
 MAX_PIECES = 256
@@ -46,25 +56,31 @@ _Weights = Mapping[str, _Matrix]
 
 
 def build(weights: _Weights, precision: Precision) -> bytes:
-    """The serialised graph. `weights`: by the names of the published file."""
-    return _Graph(weights, precision).serialised()
+    """The serialised graph for texts alone. `weights`: by the names of the published file."""
+    return _Alone(weights, precision).serialised()
+
+
+def build_in_context(weights: _Weights, precision: Precision) -> bytes:
+    """The serialised graph for texts in context. `weights`: by the names of the published file."""
+    return _InContext(weights, precision).serialised()
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Quantised rows, as names of graph values: `levels` uint8 (rows, inputs), `scales` float32 (rows, 1), and `zero`,
-    the level that represents 0.
+    """Rows to multiply, as names of graph values. In int8 `levels` uint8 (rows, inputs), `scales` float32 (rows, 1), and
+    `zero`, the level that represents 0; in fp32 the rows themselves, float32 (rows, inputs), without the others.
     """
 
     levels: str
-    scales: str
-    zero: str
+    scales: str = ""
+    zero: str = ""
 
 
 class _Graph:
-    """The graph under construction. Each method adds operators and returns the name of their result."""
+    """A graph under construction. Each method adds operators and returns the name of their result."""
 
-    def __init__(self, weights: _Weights, precision: Precision) -> None:
+    def __init__(self, weights: _Weights, precision: Precision, texts: str) -> None:
+        """`texts`: an input of shape (texts, pieces)."""
         self._weights = weights
         self._precision: Precision = precision
         self._nodes = Nodes()
@@ -73,57 +89,22 @@ class _Graph:
         self._constant = self._nodes.constant
         self._last_axis = self._nodes.integers(-1)
         self._as_rows = self._nodes.integers(-1, DIM)
-        self._as_texts = self._add("Concat", self._add("Shape", "ids"), self._nodes.integers(DIM), axis=0)
-        self._mask = self._attention_mask()
+        self._as_texts = self._add("Concat", self._add("Shape", texts), self._nodes.integers(DIM), axis=0)
         if precision == "int8":
             self._one = self._nodes.number(1)
-            rows = self._add("Reshape", self._add("Size", "ids"), self._nodes.integers(1))
+            rows = self._add("Reshape", self._add("Size", texts), self._nodes.integers(1))
             self._signed_zero, self._signed_zeros = self._zeros(_SIGNED_ZERO, rows)
             self._gelu_zero, self._gelu_zeros = self._zeros(_GELU_ZERO, rows)
 
-    def serialised(self) -> bytes:
-        hidden = self._embeddings()
-        for layer in range(_LAYERS):
-            hidden = self._layer(f"encoder.layer.{layer}.", hidden)
-        self._outputs(self._add("Reshape", hidden, self._as_texts))
-        types = self._nodes.types
-        return self._nodes.serialised(
-            "all-MiniLM-L6-v2",
-            [
-                ("ids", types.INT64, ["texts", "pieces"]),
-                ("mask", types.INT32, ["texts", "pieces"]),
-                ("pooled", types.INT32, ["texts", "pieces"]),
-            ],
-            [("vectors", types.FLOAT, ["texts", DIM]), ("words", types.FLOAT, ["texts", "pieces", DIM])],
-        )
-
     # -- the model --------------------------------------------------------------------------------
 
-    def _embeddings(self) -> str:
-        # All pieces belong to segment 0, so that segment's vector is added to the positions once, here.
-        positions = (
-            self._weights["embeddings.position_embeddings.weight"][:MAX_PIECES]
-            + self._weights["embeddings.token_type_embeddings.weight"][0]
-        )
-        start = self._nodes.integers(0)
-        used = self._add("Slice", self._constant(positions), start, self._add("Shape", "ids", start=1), start)
-        placed = self._add("Reshape", self._add("Add", self._word_vectors(), used), self._as_rows)
-        return self._normalised("embeddings.", placed)
-
-    def _word_vectors(self) -> str:
-        table = self._weights["embeddings.word_embeddings.weight"]
-        if self._precision == "fp32":
-            return self._add("Gather", self._constant(table), "ids")
-        levels, scales = quantised_by_row(table)
-        rows = self._add("Gather", self._constant(levels), "ids")
-        exact = self._add("Cast", rows, to=self._nodes.types.FLOAT)
-        return self._add("Mul", exact, self._add("Gather", self._constant(scales[:, None]), "ids"))
-
-    def _attention_mask(self) -> str:
-        """The attention mask: bool (texts, 1, pieces, pieces), true where a piece attends to another."""
-        kept = self._add("Greater", "mask", self._constant(np.array(0, np.int32)))
+    def _attention_mask(self, attended: str) -> str:
+        """The attention mask: bool (texts, 1, pieces, attended), true where a piece attends to another. `attended`: 1
+        for a piece, 0 for padding, int32 (texts, attended).
+        """
+        kept = self._add("Greater", attended, self._constant(np.array(0, np.int32)))
         each = self._add(
-            "Concat", self._nodes.integers(1, 1), self._add("Shape", "ids", start=1), self._one_axis(), axis=0
+            "Concat", self._nodes.integers(1, 1), self._add("Shape", "mask", start=1), self._one_axis(), axis=0
         )
         return self._add("Expand", self._add("Unsqueeze", kept, self._nodes.integers(1, 2)), each)
 
@@ -133,22 +114,31 @@ class _Graph:
         projection = self._weights[f"{layer}attention.output.dense.weight"]
         passed = product_in_eight_sums(projection, self._weights[f"{layer}attention.self.value.bias"])
         bias = self._weights[f"{layer}attention.output.dense.bias"] + passed
-        hidden = self._residual(f"{layer}attention.output.", self._product(attended, projection), bias, hidden)
+        hidden = self._residual(
+            f"{layer}attention.output.", self._product(self._symmetric(attended), projection), bias, hidden
+        )
 
-        (inner,) = self._smoothed_products(hidden, self._weights[f"{layer}intermediate.dense.weight"])
-        bias = self._weights[f"{layer}intermediate.dense.bias"]
-        inner = self._add("BiasGelu", inner, self._constant(bias), domain=FUSED)
-        outer = self._gelu_product(inner, self._weights[f"{layer}output.dense.weight"])
+        smoothed, matrix = self._smoothed(hidden, self._weights[f"{layer}intermediate.dense.weight"])
+        inner = self._product(smoothed, matrix)
+        inner = self._add(
+            "BiasGelu", inner, self._constant(self._weights[f"{layer}intermediate.dense.bias"]), domain=FUSED
+        )
+        outer = self._product(self._after_gelu(inner), self._weights[f"{layer}output.dense.weight"])
         return self._residual(f"{layer}output.", outer, self._weights[f"{layer}output.dense.bias"], hidden)
 
     def _attended(self, part: str, hidden: str) -> str:
-        names = ("query", "key", "value")
-        matrices = [self._weights[f"{part}self.{name}.weight"] for name in names]
-        queries, keys, values = self._smoothed_products(hidden, *matrices)
+        """The result of attention, (texts, pieces, 384), before its projection."""
+        raise NotImplementedError
+
+    def _attention_matrices(self, part: str) -> list[_Matrix]:
+        return [self._weights[f"{part}self.{name}.weight"] for name in ("query", "key", "value")]
+
+    def _attention(self, part: str, queries: str, keys: str, values: str, mask: str) -> str:
+        """Attention of `queries` (rows, 384) to `keys` and `values` (texts, attended, 384)."""
         # The keys' bias is left out: it adds the same number to all scores of one query, which softmax cancels.
         queries = self._add("Add", queries, self._constant(self._weights[f"{part}self.query.bias"]))
-        texts = [self._add("Reshape", rows, self._as_texts) for rows in (queries, keys, values)]
-        return self._add("Attention", *texts, self._mask, q_num_heads=_HEADS, kv_num_heads=_HEADS)
+        queries = self._add("Reshape", queries, self._as_texts)
+        return self._add("Attention", queries, keys, values, mask, q_num_heads=_HEADS, kv_num_heads=_HEADS)
 
     def _residual(self, part: str, values: str, bias: _Matrix, skipped: str) -> str:
         # Sum instead of Add: onnxruntime would fuse Add and the normalisation into SkipLayerNormalization, which takes
@@ -176,36 +166,21 @@ class _Graph:
 
     # -- products of rows and weights -------------------------------------------------------------
 
-    def _smoothed_products(self, rows: str, *matrices: _Matrix) -> list[str]:
-        """The products of the last normalised rows with each of `matrices`, after smoothing. The last matrix sets the
-        smoothing factors.
+    def _smoothed(self, rows: str, *matrices: _Matrix, zeros: str = "") -> tuple[_Rows, *tuple[_Matrix, ...]]:
+        """The last normalised rows after smoothing, and `matrices` to multiply them with. The last matrix sets the
+        smoothing factors. `zeros`: as of `_symmetric`.
         """
         if self._precision == "fp32":
-            return [self._exact_product(rows, matrix) for matrix in matrices]
+            return _Rows(rows), *matrices
         sizes = np.abs(np.prod(self._gains[-_SCALE_NORMS:], axis=0))
         factors = smoothing_factors(sizes, matrices[-1])
-        smoothed = self._symmetric(self._add("Mul", rows, self._constant(factors)))
-        return [self._integer_product(smoothed, matrix / factors) for matrix in matrices]
+        smoothed = self._symmetric(self._add("Mul", rows, self._constant(factors)), zeros)
+        return smoothed, *(matrix / factors for matrix in matrices)
 
-    def _product(self, rows: str, matrix: _Matrix) -> str:
+    def _product(self, rows: _Rows, matrix: _Matrix) -> str:
         """`rows` times the transpose of `matrix` (outputs, inputs)."""
         if self._precision == "fp32":
-            return self._exact_product(rows, matrix)
-        return self._integer_product(self._symmetric(rows), matrix)
-
-    def _gelu_product(self, rows: str, matrix: _Matrix) -> str:
-        """Like `_product`, for rows that are outputs of GELU."""
-        if self._precision == "fp32":
-            return self._exact_product(rows, matrix)
-        most = self._add("ReduceMax", rows, self._last_axis, keepdims=0)
-        by_most = self._add("Mul", most, self._nodes.number(1 / _GELU_LEVELS))
-        scales = self._add("Max", by_most, self._nodes.number(_GELU_LEAST / _GELU_ZERO))
-        return self._integer_product(self._rows(rows, scales, self._gelu_zero, self._gelu_zeros), matrix)
-
-    def _exact_product(self, rows: str, matrix: _Matrix) -> str:
-        return self._add("MatMul", rows, self._constant(matrix.T))
-
-    def _integer_product(self, rows: _Rows, matrix: _Matrix) -> str:
+            return self._add("MatMul", rows.levels, self._constant(matrix.T))
         levels, scales = quantised_by_row(matrix)
         # 0 is the default, but each product needs its own zero point: for precise kernels onnxruntime converts weights
         # to unsigned, and 1.23 then appends the new zero point after the inputs given; no version converts one twice.
@@ -223,8 +198,10 @@ class _Graph:
         )
         return self._add("Mul", unscaled, rows.scales)
 
-    def _symmetric(self, rows: str) -> _Rows:
-        """Quantise `rows` symmetrically."""
+    def _symmetric(self, rows: str, zeros: str = "") -> _Rows:
+        """Quantise `rows` symmetrically. `zeros`: their zero levels; "": one for each piece of a text."""
+        if self._precision == "fp32":
+            return _Rows(rows)
         sides = [
             self._add(
                 "Mul",
@@ -235,7 +212,16 @@ class _Graph:
         ]
         # At least the smallest float, so that a row of zeros can be divided.
         scales = self._add("Max", *sides, self._nodes.number(float(np.finfo(np.float32).tiny)))
-        return self._rows(rows, scales, self._signed_zero, self._signed_zeros)
+        return self._rows(rows, scales, self._signed_zero, zeros or self._signed_zeros)
+
+    def _after_gelu(self, rows: str) -> _Rows:
+        """Quantise `rows`, which are outputs of GELU."""
+        if self._precision == "fp32":
+            return _Rows(rows)
+        most = self._add("ReduceMax", rows, self._last_axis, keepdims=0)
+        by_most = self._add("Mul", most, self._nodes.number(1 / _GELU_LEVELS))
+        scales = self._add("Max", by_most, self._nodes.number(_GELU_LEAST / _GELU_ZERO))
+        return self._rows(rows, scales, self._gelu_zero, self._gelu_zeros)
 
     def _rows(self, rows: str, scales: str, zero: str, zeros: str) -> _Rows:
         # From the fused domain, because not every onnxruntime has ONNX's own operator of this opset.
@@ -246,6 +232,123 @@ class _Graph:
         """A level as a scalar, and repeated for each row."""
         one = self._constant(np.array(level, np.uint8))
         return one, self._add("Expand", one, rows)
+
+
+class _Alone(_Graph):
+    """The graph for texts alone."""
+
+    def __init__(self, weights: _Weights, precision: Precision) -> None:
+        super().__init__(weights, precision, "ids")
+        self._mask = self._attention_mask("mask")
+
+    def serialised(self) -> bytes:
+        hidden = self._embeddings()
+        types = self._nodes.types
+        states = [f"state_{layer}" for layer in range(ALONE, _LAYERS)]
+        for layer in range(_LAYERS):
+            if layer >= ALONE:
+                self._add("Reshape", hidden, self._as_texts, name=f"state_{layer}")
+            hidden = self._layer(f"encoder.layer.{layer}.", hidden)
+        self._outputs(self._add("Reshape", hidden, self._as_texts))
+        return self._nodes.serialised(
+            "all-MiniLM-L6-v2",
+            [
+                ("ids", types.INT64, ["texts", "pieces"]),
+                ("mask", types.INT32, ["texts", "pieces"]),
+                ("pooled", types.INT32, ["texts", "pieces"]),
+            ],
+            [
+                ("vectors", types.FLOAT, ["texts", DIM]),
+                *((name, types.FLOAT, ["texts", "pieces", DIM]) for name in ("words", *states)),
+            ],
+        )
+
+    def _embeddings(self) -> str:
+        # All pieces belong to segment 0, so that segment's vector is added to the positions once, here.
+        positions = (
+            self._weights["embeddings.position_embeddings.weight"][:MAX_PIECES]
+            + self._weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        start = self._nodes.integers(0)
+        used = self._add("Slice", self._constant(positions), start, self._add("Shape", "ids", start=1), start)
+        placed = self._add("Reshape", self._add("Add", self._word_vectors(), used), self._as_rows)
+        return self._normalised("embeddings.", placed)
+
+    def _word_vectors(self) -> str:
+        table = self._weights["embeddings.word_embeddings.weight"]
+        if self._precision == "fp32":
+            return self._add("Gather", self._constant(table), "ids")
+        levels, scales = quantised_by_row(table)
+        rows = self._add("Gather", self._constant(levels), "ids")
+        exact = self._add("Cast", rows, to=self._nodes.types.FLOAT)
+        return self._add("Mul", exact, self._add("Gather", self._constant(scales[:, None]), "ids"))
+
+    def _attended(self, part: str, hidden: str) -> str:
+        smoothed, *matrices = self._smoothed(hidden, *self._attention_matrices(part))
+        queries, keys, values = (self._product(smoothed, matrix) for matrix in matrices)
+        texts = [self._add("Reshape", rows, self._as_texts) for rows in (keys, values)]
+        return self._attention(part, queries, *texts, self._mask)
+
+
+class _InContext(_Graph):
+    """The graph for texts in context."""
+
+    def __init__(self, weights: _Weights, precision: Precision) -> None:
+        super().__init__(weights, precision, "mask")
+        self._mask = self._attention_mask(self._add("Concat", "read", "mask", axis=1))
+        self._context = ""  # the context's states that the next layer reads, as rows
+        self._contexts = self._add("Concat", self._add("Shape", "read"), self._nodes.integers(DIM), axis=0)
+        own, read = (
+            self._add("Reshape", self._add("Size", name), self._nodes.integers(1)) for name in ("mask", "read")
+        )
+        self._start, self._own, self._end = self._nodes.integers(0), own, self._add("Add", own, read)
+        if precision == "int8":
+            _, self._zeros_of_both = self._zeros(_SIGNED_ZERO, self._end)
+        # The gains of the layers in which texts are read alone, on which smoothing depends.
+        norms = ["embeddings"]
+        norms += [f"encoder.layer.{layer}.{part}output" for layer in range(ALONE) for part in ("attention.", "")]
+        self._gains += [weights[f"{norm}.LayerNorm.weight"] for norm in norms]
+
+    def serialised(self) -> bytes:
+        hidden = self._add("Reshape", "own", self._as_rows)
+        for layer in range(ALONE, _LAYERS):
+            states = self._add("Gather", "before", self._constant(np.array(layer - ALONE, np.int64)), axis=0)
+            self._context = self._add("Reshape", states, self._as_rows)
+            hidden = self._layer(f"encoder.layer.{layer}.", hidden)
+        self._outputs(self._add("Reshape", hidden, self._as_texts))
+        types = self._nodes.types
+        return self._nodes.serialised(
+            "all-MiniLM-L6-v2 in context",
+            [
+                ("own", types.FLOAT, ["texts", "pieces", DIM]),
+                ("before", types.FLOAT, [_LAYERS - ALONE, "texts", "read", DIM]),
+                ("mask", types.INT32, ["texts", "pieces"]),
+                ("read", types.INT32, ["texts", "read"]),
+                ("pooled", types.INT32, ["texts", "pieces"]),
+            ],
+            [("vectors", types.FLOAT, ["texts", DIM]), ("words", types.FLOAT, ["texts", "pieces", DIM])],
+        )
+
+    def _attended(self, part: str, hidden: str) -> str:
+        both = self._add("Concat", hidden, self._context, axis=0)
+        zeros = self._zeros_of_both if self._precision == "int8" else ""
+        smoothed, query, *others = self._smoothed(both, *self._attention_matrices(part), zeros=zeros)
+        queries = self._product(self._first(smoothed), query)
+        attended: list[str] = []
+        for matrix in others:
+            rows = self._product(smoothed, matrix)
+            own = self._add("Reshape", self._slice(rows, self._start, self._own), self._as_texts)
+            read = self._add("Reshape", self._slice(rows, self._own, self._end), self._contexts)
+            attended.append(self._add("Concat", read, own, axis=1))
+        return self._attention(part, queries, *attended, self._mask)
+
+    def _first(self, rows: _Rows) -> _Rows:
+        """The texts' own rows."""
+        levels, scales = (name and self._slice(name, self._start, self._own) for name in (rows.levels, rows.scales))
+        return _Rows(levels, scales, rows.zero)
+
+    def _slice(self, rows: str, start: str, end: str) -> str:
+        return self._add("Slice", rows, start, end, self._start)
 
 
 _LEVELS = 127  # of quantised weights, on each side of zero

@@ -15,6 +15,8 @@ from uuid import UUID
 from remembrancer.domain.event import USUAL_EVENT_MB
 from remembrancer.domain.scope import PART_OF_REACH, Reach, Reader, Scope, missing_part
 from remembrancer.errors import PermissionDenied
+from remembrancer.policies.admission.digests import digest
+from remembrancer.ports.quantised import SCALE_BYTES, vector_bytes, vector_of
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -33,38 +35,44 @@ if TYPE_CHECKING:
 
 PAGE: Final = 2_000
 """The number of memories read from the store at a time."""
-MOST: Final = 4_096
-"""The most turns in the cache; the least recently read are dropped. With 384 components: 6 MB."""
+MOST: Final = 16_384
+"""The most turns in the cache; the least recently read are dropped. With 384 components: 8 MB."""
 
 
 class TailVectors:
-    """A cache of the vectors of turns that are in no episode yet, by workspace and event: an import may give events of
-    two workspaces the same id. Without it, they would be embedded again whenever the stream grows.
+    """A cache of the vectors of turns for segmentation, by workspace and memory: an import may give memories of two
+    workspaces the same id. Without it, turns would be embedded again whenever the stream grows.
 
-    A cache belongs to one embedder and preset, because both determine the vectors.
+    A vector is found only for the text that it was made of. A cache belongs to one embedder and preset, because both
+    determine the vectors.
     """
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._vectors: OrderedDict[tuple[str, UUID], NDArray[np.float32]] = OrderedDict()
+        self._vectors: OrderedDict[tuple[str, UUID], tuple[bytes, bytes]] = OrderedDict()
 
-    def known(self, workspace: str, events: Iterable[UUID]) -> dict[UUID, NDArray[np.float32]]:
-        """The cached vectors of these events. They become the most recently read."""
-        found = {event: self._vectors[workspace, event] for event in events if (workspace, event) in self._vectors}
-        for event in found:
-            self._vectors.move_to_end((workspace, event))
+    def known(self, workspace: str, texts: Mapping[UUID, str]) -> dict[UUID, NDArray[np.float32]]:
+        """The cached vectors of these memories with these texts. They become the most recently read."""
+        found: dict[UUID, NDArray[np.float32]] = {}
+        for memory, text in texts.items():
+            key, vector = self._vectors.get((workspace, memory), (b"", b""))
+            if key and key == digest(text):
+                found[memory] = vector_of(vector, len(vector) - SCALE_BYTES)
+                self._vectors.move_to_end((workspace, memory))
         return found
 
-    def keep(self, workspace: str, vectors: Mapping[UUID, NDArray[np.float32]]) -> None:
-        """Add vectors, and drop the least recently read."""
-        self._vectors.update({(workspace, event): vector for event, vector in vectors.items()})
+    def keep(self, workspace: str, vectors: Iterable[tuple[UUID, str, NDArray[np.float32]]]) -> None:
+        """Add vectors of (memory, text, vector), and drop the least recently read."""
+        # Rounded as those of the store are, so that both give the same boundaries.
+        kept = {(workspace, memory): (digest(text), vector_bytes(vector)) for memory, text, vector in vectors}
+        self._vectors.update(kept)
         while len(self._vectors) > self._most:
             self._vectors.popitem(last=False)
 
-    def forget(self, workspace: str, events: Iterable[UUID]) -> None:
-        """Remove the vectors of these events."""
-        for event in events:
-            self._vectors.pop((workspace, event), None)
+    def forget(self, workspace: str, memories: Iterable[UUID]) -> None:
+        """Remove the vectors of these memories."""
+        for memory in memories:
+            self._vectors.pop((workspace, memory), None)
 
 
 T = TypeVar("T")

@@ -20,6 +20,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict, OnHold
+from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.policies.consolidation.extractive import AttributedText
 from remembrancer.policies.erasure.erasing import ErasurePlan, erasure_plan, not_looked_up
 from remembrancer.policies.segmentation.episodes import told_without
@@ -100,7 +101,7 @@ async def erase_rows(
     if not dry_run:
         for each in (ctx, ctx.before):
             if each is not None:
-                each.tails.forget(scope.workspace, receipt.events)
+                each.tails.forget(scope.workspace, map(memory_id_of, receipt.events))
     return completed(receipt, removed)
 
 

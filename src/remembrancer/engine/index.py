@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
 from remembrancer.domain.scope import Reader, Scope
@@ -18,6 +18,10 @@ from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, token_embedder
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 BATCH: Final = 64
 """The most texts of one batch."""
@@ -141,51 +145,80 @@ async def _embed(
 ) -> Swept:
     encoding = ctx.preset.encoding
     inputs = [_input(encoding, embedder, cue) for cue in waiting]
-    digests = [digest(each.text, each.before, token_embeddings=encoding.token_embeddings) for each in inputs]
+    digests = [digest(each.passage.text, each.before, token_embeddings=encoding.token_embeddings) for each in inputs]
     known = await ctx.store.embedded(scope, embedder.model_id, set(digests))
     unknown = {key: each for key, each in zip(digests, inputs, strict=True) if key not in known}
-    new = await _encoded(encoding, embedder, list(unknown.values()))
+    new, alone = await _encoded(encoding, embedder, list(unknown.values()))
     vectors_of = {**known, **dict(zip(unknown, new, strict=True))}
     vectors = [replace(vectors_of[key], ref=cue.ref, digest=key) for key, cue in zip(digests, waiting, strict=True)]
     now = ctx.clock()
     found = [item.vector for item in vectors]
     edges = await links(ctx, embedder.model_id, scope, waiting, found, now) if relate else ()
     await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
+    if alone is not None:
+        _keep_for_segmentation(ctx, scope, waiting, dict(zip(unknown, alone, strict=True)), digests)
     return Swept(len(vectors), 0, reused=len(vectors) - len(new), refs=tuple(cue.ref for cue in waiting))
 
 
 class _Input(NamedTuple):
-    """The text to embed for a cue. `before`: its context; None: embedded by an embedder that reads no context."""
+    """The text to embed for a cue. `in_context`: whether it is embedded by an embedder that reads contexts."""
 
     ref: int
-    text: str
-    before: str | None
+    passage: Passage
+    in_context: bool
+
+    @property
+    def before(self) -> str | None:
+        """The context, for the digest."""
+        return self.passage.context if self.in_context else None
 
 
 def _input(encoding: Encoding, embedder: Embedder, cue: PendingCue) -> _Input:
     text = encoding.text(cue.heading, cue.text)
     if not encoding.reads_in_context or token_embedder(embedder) is None:
-        return _Input(cue.ref, text, None)
-    said = [(said.speaker, said.text) for said in cue.before if said.speaker]
-    return _Input(cue.ref, text, encoding.before(cue.speaker, said))
+        return _Input(cue.ref, Passage(text), in_context=False)
+    if not encoding.turns or not cue.speaker:
+        return _Input(cue.ref, Passage(text), in_context=True)
+    before = tuple((said.speaker, said.text) for said in cue.before if said.speaker)
+    passage = Passage(text, cue.speaker, before[-encoding.turns :], encoding.chars)
+    return _Input(cue.ref, passage, in_context=True)
 
 
-async def _encoded(encoding: Encoding, embedder: Embedder, inputs: Sequence[_Input]) -> list[CueVector]:
-    """The vectors of the inputs, in their order. Raises ModelUnavailable."""
+async def _encoded(
+    encoding: Encoding, embedder: Embedder, inputs: Sequence[_Input]
+) -> tuple[list[CueVector], NDArray[np.float32] | None]:
+    """The vectors of the inputs, in their order, and those of their texts without context, if the embedder gave them.
+    Raises ModelUnavailable.
+    """
     with_tokens = token_embedder(embedder) if encoding.reads_in_context else None
     if not inputs:
-        return []
+        return [], None
     if with_tokens is None:
-        plain = await embedder.embed_documents([each.text for each in inputs])
-        return [
-            CueVector(each.ref, vector, bool(truncated))
-            for each, vector, truncated in zip(inputs, plain.vectors, plain.truncated, strict=True)
-        ]
-    read = await with_tokens.embed_passages([Passage(each.text, each.before or "") for each in inputs])
+        plain = await embedder.embed_documents([each.passage.text for each in inputs])
+        rows = zip(inputs, plain.vectors, plain.truncated, strict=True)
+        return [CueVector(each.ref, vector, bool(truncated)) for each, vector, truncated in rows], None
+    read = await with_tokens.embed_passages([each.passage for each in inputs])
     return [
         CueVector(each.ref, vector, bool(truncated), packed(*tokens) if encoding.token_embeddings else None)
         for each, vector, truncated, tokens in zip(inputs, read.vectors, read.truncated, read.tokens(), strict=True)
+    ], read.alone
+
+
+def _keep_for_segmentation(
+    ctx: Context,
+    scope: Scope,
+    cues: Sequence[PendingCue],
+    alone: Mapping[bytes, NDArray[np.float32]],
+    digests: Sequence[bytes],
+) -> None:
+    """Segmentation needs the vectors of turns without their context: `alone`, by the digests of what was embedded."""
+    encoding = ctx.preset.encoding
+    vectors = [
+        (cue.memory_id, encoding.text(cue.heading, cue.text), alone[key])
+        for cue, key in zip(cues, digests, strict=True)
+        if cue.speaker and key in alone
     ]
+    ctx.tails.keep(scope.workspace, vectors)
 
 
 async def _defer(ctx: Context, embedder: Embedder, scope: Scope, cue: PendingCue, error: str) -> None:

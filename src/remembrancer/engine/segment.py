@@ -41,7 +41,6 @@ from remembrancer.policies.segmentation.segments import (
     edges,
 )
 from remembrancer.ports.embedder import token_embedder
-from remembrancer.ports.quantised import rounded
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -396,9 +395,9 @@ class _Work:
     ) -> Mapping[UUID, NDArray[np.float32]]:
         """Vectors by event: that of its memory if it is indexed; other events are embedded in the same way.
 
-        The result must not depend on how much is indexed. If the index embeds turns in context, they are embedded
-        without context here, because context hides changes of topic (docs/decisions/0014-segmentation.md); of a long
-        turn, its edges.
+        The result must not depend on how much is indexed. If the index embeds turns in context, their vectors without
+        context are used, because context hides changes of topic (docs/decisions/0014-segmentation.md): those that the
+        index computed on the way, if they are still known. Of a long turn, its edges are embedded.
         """
         embedder, encoding = self._ctx.embedder, self._ctx.preset.encoding
         if embedder is None:
@@ -411,19 +410,20 @@ class _Work:
             vectors = {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
         if not self._embeds:
             return vectors
+        texts: dict[UUID, str] = {}
+        for turn in turns:
+            if turn.id not in vectors:
+                cue = next(passages_of(memory_of[turn.id], turn))
+                texts[cue.memory_id] = encoding.text(cue.heading, edges(cue.text) if coloured else cue.text)
         tails, workspace = self._ctx.tails, self._reader.scope.workspace
-        vectors |= tails.known(workspace, (turn.id for turn in turns if turn.id not in vectors))
-        missing = [turn for turn in turns if turn.id not in vectors]
+        known = tails.known(workspace, texts)
+        missing = [(memory, text) for memory, text in texts.items() if memory not in known]
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
-            cues = [next(passages_of(memory_of[turn.id], turn)) for turn in batch]
-            texts = [encoding.text(cue.heading, edges(cue.text) if coloured else cue.text) for cue in cues]
-            embedded = await embedder.embed_documents(texts)
-            # Rounded as those of the store are, so that both give the same boundaries.
-            new = {turn.id: rounded(vector) for turn, vector in zip(batch, embedded.vectors, strict=True)}
-            tails.keep(workspace, new)
-            vectors |= new
-        return vectors
+            embedded = await embedder.embed_documents([text for _, text in batch])
+            tails.keep(workspace, ((*one, vector) for one, vector in zip(batch, embedded.vectors, strict=True)))
+            known |= tails.known(workspace, dict(batch))
+        return vectors | {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
 
 
 def _own(note: Note) -> Note:

@@ -264,9 +264,10 @@ class _DialogueEmbedder:
             texts = dialogue.texts if self._tokens is None else [edges(text) for text in dialogue.texts]
             vectors[_PLAIN] = (await self._embedder.embed_documents(texts)).vectors
         if self._tokens is not None:
-            said = list(zip(dialogue.speakers, dialogue.texts, strict=True))
+            said = tuple(zip(dialogue.speakers, dialogue.texts, strict=True))
+            turns, chars = self._encoding.turns, self._encoding.chars
             passages = [
-                Passage(text, self._encoding.before(speaker, said[:place]))
+                Passage(text, speaker, said[max(0, place - turns) : place], chars)
                 for place, (speaker, text) in enumerate(said)
             ]
             vectors[_CONTEXT] = (await self._tokens.embed_passages(passages)).vectors

@@ -42,24 +42,56 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to embed, and its context: preceding text that influences the vectors but is not embedded itself."""
+    """A text to embed, and its context, which influences the vectors but is not embedded itself.
+
+    `speaker`: who says the text; "" if nobody does. `before`: the turns before it as (speaker, text), oldest first;
+    `chars`: their last characters that count.
+    """
 
     text: str
-    before: str = ""
+    speaker: str = ""
+    before: tuple[tuple[str, str], ...] = ()
+    chars: int = 2_000
+
+    def turns(self) -> Iterator[tuple[str, str, int]]:
+        """The turns that count, the last first: speaker, text, and how many of its last characters count.
+
+        >>> list(Passage("Yes", "Ben", (("Ben", "Good morning"), ("Ana", "Ready?")), chars=19).turns())
+        [('Ana', 'Ready?', 6), ('Ben', 'Good morning', 7)]
+        """
+        room = self.chars
+        for speaker, text in reversed(self.before):
+            if room <= 0:
+                return
+            counted = min(len(text), room)
+            yield speaker, text, counted
+            room -= len(f"{speaker}:  ") + counted
+
+    @property
+    def context(self) -> str:
+        """The context as one text; "" for none.
+
+        >>> Passage("On Friday.", "Ben", (("Ana", "When do we ship?"),)).context
+        'Ana: When do we ship? Ben: '
+        """
+        turns = [f"{speaker}: {text[len(text) - counted :]} " for speaker, text, counted in self.turns()]
+        return "".join([*reversed(turns), f"{self.speaker}: " if self.speaker else ""])
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPassages:
-    """Vectors of passages, in order, with the fields of `Embedded`. Each text is embedded after its context.
+    """Vectors of passages, in order, with the fields of `Embedded`. Each text is embedded in its context.
 
     `token_embeddings`: for each passage, the embeddings of its text's own tokens, float32 (tokens, dim), unit rows.
     `spelled`: for each passage, the word that contains each of these tokens; (): unknown, and every token is stored.
+    `alone`: the vectors of the texts without their context, as `embed_documents` gives them, if they were computed too.
     """
 
     vectors: NDArray[np.float32]
     truncated: NDArray[np.bool_]
     token_embeddings: tuple[NDArray[np.float32], ...]
     spelled: tuple[tuple[str, ...], ...] = ()
+    alone: NDArray[np.float32] | None = None
 
     def tokens(self) -> Iterator[tuple[NDArray[np.float32], tuple[str, ...]]]:
         """For each passage, its token embeddings, and their words or ()."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FLOAT32: Final = np.dtype("<f4")
-_SCALE_BYTES: Final = 4
+SCALE_BYTES: Final = 4
 
 
 def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -42,7 +42,7 @@ def vector_of(data: bytes, dim: int) -> NDArray[np.float32]:
 
     Raises ValueError for another length.
     """
-    if len(data) == dim + _SCALE_BYTES:
+    if len(data) == dim + SCALE_BYTES:
         # The scale is an array, because numpy would compute the product with a Python number in float64.
         return np.frombuffer(data, np.int8, dim) * np.frombuffer(data, _FLOAT32, 1, dim)
     if len(data) == dim * _FLOAT32.itemsize:

@@ -141,11 +141,11 @@ class WordHashEmbedder(HashEmbedder):
         spelled = tuple(tuple(_words(passage.text)[: self._max_words]) for passage in passages)
         for row, passage in enumerate(passages):
             directions = self._directions(spelled[row])
-            if passage.before:
-                vectors[row : row + 1] = _mixed(vectors[row : row + 1], self.COLOUR * self._vector(passage.before))
-                directions = _mixed(directions, self.COLOUR * self._direction(passage.before))
+            if passage.context:
+                vectors[row : row + 1] = _mixed(vectors[row : row + 1], self.COLOUR * self._vector(passage.context))
+                directions = _mixed(directions, self.COLOUR * self._direction(passage.context))
             words.append(directions)
-        return EmbeddedPassages(vectors, plain.truncated, tuple(words), spelled)
+        return EmbeddedPassages(vectors, plain.truncated, tuple(words), spelled, alone=plain.vectors)
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
         return self.question_now(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.domain import validation
@@ -16,7 +15,7 @@ MAX_CHARS: Final = 2000
 class Encoding:
     """Options of embedding cues. `heading`: include the heading (speaker and time).
 
-    `turns`: embed a turn after this many preceding turns, 0 to 10; `chars`: the last characters of these turns that are
+    `turns`: embed a turn in the context of this many preceding turns, 0 to 10; `chars`: the last characters of these turns that are
     used, 0 to 2,000. `token_embeddings`: store token embeddings too, for late interaction. These three take effect only
     with an embedder that gives token embeddings, such as the local one.
     """
@@ -38,20 +37,3 @@ class Encoding:
     def text(self, heading: str, text: str) -> str:
         """The text to embed for a cue."""
         return f"{heading}: {text}" if self.heading and heading else text
-
-    def before(self, speaker: str, said: Sequence[tuple[str, str]]) -> str:
-        """The context in which a turn of `speaker` is embedded. `said`: the turns before it, as (speaker, text).
-
-        >>> Encoding(turns=1).before("Ben", [("Ana", "Hi"), ("Ana", "When do we ship?")])
-        'Ana: When do we ship? Ben: '
-        """
-        if not self.turns or not speaker:
-            return ""
-        parts: list[str] = []
-        room = self.chars
-        for other, text in reversed(said[-self.turns :]):
-            if room <= 0:
-                break
-            parts.append(f"{other}: {text[-room:]} ")
-            room -= len(parts[-1])
-        return "".join([*reversed(parts), f"{speaker}: "])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -49,32 +50,96 @@ class TokenGraph(Protocol):
         ...
 
 
+STATES: Final = ("state_4", "state_5")
+"""The outputs that the graph for texts in context reads: the inputs of the last two layers."""
+
+
 @dataclass(frozen=True, slots=True)
+class ReadAlone:
+    """A text embedded alone: `vector` (dim,), `words` (pieces, dim), and `states` (layers, pieces, dim), which the graph
+    for texts in context reads. float32; vector and words are of unit length.
+    """
+
+    pieces: Pieces
+    vector: NDArray[np.float32]
+    words: NDArray[np.float32]
+    states: NDArray[np.float32]
+
+
+@dataclass(slots=True)
 class ReleasedGraph:
-    """A graph of remembrancer-minilm: it pools and scales by itself."""
+    """The graphs of remembrancer-minilm, which pool and scale by themselves: one for texts alone, and one for texts in
+    the context of others, which `open_second` loads on first use.
+    """
 
     session: bindings.ModelSession
     failures: tuple[type[Exception], ...]
+    open_second: Callable[[], bindings.ModelSession]
+    _second: bindings.ModelSession | None = None
 
     def vectors(self, rows: Sequence[Pieces]) -> NDArray[np.float32]:
-        return self._run(rows, ["vectors"])[0]
+        return self._run(self.session, rows, ["vectors"], {"ids": _padded([row.ids for row in rows])})[0]
 
     def vectors_and_tokens(self, rows: Sequence[Pieces]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        vectors, words = self._run(rows, ["vectors", "words"])
+        feed = {"ids": _padded([row.ids for row in rows])}
+        vectors, words = self._run(self.session, rows, ["vectors", "words"], feed)
         return vectors, words
 
-    def _run(self, rows: Sequence[Pieces], outputs: Sequence[str]) -> Sequence[NDArray[np.float32]]:
-        ids = np.zeros((len(rows), max(len(row.ids) for row in rows)), np.int64)
-        mask = np.zeros(ids.shape, np.int32)
-        pooled = np.zeros(ids.shape, np.int32)
+    def alone(self, rows: Sequence[Pieces]) -> list[ReadAlone]:
+        """The texts embedded alone, for `in_context`. Raises ModelUnavailable."""
+        feed = {"ids": _padded([row.ids for row in rows])}
+        vectors, words, *states = self._run(self.session, rows, ["vectors", "words", *STATES], feed)
+        return [
+            # Copied, because a view would keep the whole batch in memory.
+            ReadAlone(row, vector, found[: len(row.ids)].copy(), np.stack([state[: len(row.ids)] for state in several]))
+            for row, vector, found, *several in zip(rows, vectors, words, *states, strict=True)
+        ]
+
+    def in_context(
+        self, texts: Sequence[ReadAlone], before: Sequence[NDArray[np.float32]]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Vectors (texts, dim) and token embeddings (texts, pieces, dim) of texts, each of which attends to the states
+        (layers, read, dim) of its context. The vector is the mean of the text's own pieces. Raises ModelUnavailable.
+        """
+        if self._second is None:
+            self._second = self.open_second()
+        own = _padded([text.states[0] for text in texts])
+        states = _padded([np.moveaxis(each, 0, 1) for each in before])  # (texts, read, layers, dim)
+        feed = {
+            "own": own,
+            "before": np.ascontiguousarray(np.moveaxis(states, 2, 0)),
+            "read": _padded([np.ones(each.shape[1], np.int32) for each in before]),
+        }
+        rows = [replace(text.pieces, pooled=text.pieces.own) for text in texts]
+        vectors, words = self._run(self._second, rows, ["vectors", "words"], feed)
+        return vectors, words
+
+    def _run(
+        self,
+        session: bindings.ModelSession,
+        rows: Sequence[Pieces],
+        outputs: Sequence[str],
+        feed: Mapping[str, NDArray[Any]],
+    ) -> Sequence[NDArray[np.float32]]:
+        mask = _padded([np.ones(len(row.ids), np.int32) for row in rows])
+        pooled = np.zeros_like(mask)
         for index, row in enumerate(rows):
-            ids[index, : len(row.ids)] = row.ids
-            mask[index, : len(row.ids)] = 1
             pooled[index, row.pooled] = 1
         try:
-            return self.session.run(outputs, {"ids": ids, "mask": mask, "pooled": pooled})
+            return session.run(outputs, {**feed, "mask": mask, "pooled": pooled})
         except self.failures as error:
             raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
+
+
+_Array = TypeVar("_Array", bound=np.generic)
+
+
+def _padded(rows: Sequence[NDArray[_Array]]) -> NDArray[_Array]:
+    """The rows, of different lengths, as one array with zeros after the end of each."""
+    padded = np.zeros((len(rows), max(map(len, rows)), *rows[0].shape[1:]), rows[0].dtype)
+    for index, row in enumerate(rows):
+        padded[index, : len(row)] = row
+    return padded
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Self, TypeVar, cast, get_args
 
 import numpy as np
 
 from remembrancer.adapters.batching import padded_batches
 from remembrancer.adapters.embedders.local import bindings, bit_sums, exported, weights
-from remembrancer.adapters.embedders.local.graphs import ExportedGraph, Pieces, ReleasedGraph, TokenGraph
+from remembrancer.adapters.embedders.local.graphs import ExportedGraph, Pieces, ReadAlone, ReleasedGraph, TokenGraph
+from remembrancer.adapters.embedders.local.in_context import Reading, reading
 from remembrancer.adapters.embedders.local.sentence_model import EXPECTED, SentenceModel
 from remembrancer.adapters.embedders.local.weights import Precision
 from remembrancer.domain.arithmetic import SumOfBits
@@ -45,6 +46,9 @@ IN_LATIN: Final = frozenset(
 # Padded pieces per run. The intermediate values of this many fit a core's own cache; four times as many take an eighth
 # to a quarter more time per piece.
 _BATCH_PIECES = 256
+
+# Passages in context of which all texts are in memory: 120 kB each.
+_GROUP = 64
 
 # Numbers of characters to tokenize, tried in order until the first 256 pieces are certain. Nearly every text fits the
 # first; the last limits memory for one very long word or megabytes of blanks.
@@ -151,7 +155,12 @@ class LocalEmbedder:
         arithmetic = "" if precision == "fp32" else PRECISE if precise else EXACT
         content = weights.read_verified(folder / weights.GRAPHS[precision])
         session = bindings.open_session(content, threads=threads, precise=precise)
-        graph = ReleasedGraph(session, bindings.session_errors())
+        second = weights.read_verified(folder / weights.IN_CONTEXT[precision])
+        graph = ReleasedGraph(
+            session,
+            bindings.session_errors(),
+            lambda: bindings.open_session(second, threads=threads, precise=precise),
+        )
         return cls(graph, tokenizer, minilm(precision), reads_latin, sum_of_bits, arithmetic)
 
     @classmethod
@@ -229,13 +238,16 @@ class LocalEmbedder:
         return Embedded(vectors, _truncated(pieces))
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
-        """Like `embed_documents`, but each text is embedded with the context before it, and token embeddings are
-        returned too.
+        """Like `embed_documents`, but each text is embedded in its context, and token embeddings are returned too.
 
         Text and context share the model's pieces: a long text leaves less room for the context, whose end is kept. With
-        context, the vector is the mean of the text's own pieces. A model whose vector is the embedding of its first
-        token gets no context, because that token would embed the context too.
+        context, the vector is the mean of the text's own pieces. MiniLM reads each text alone in its first four layers;
+        in the last two, the text's pieces also attend to its speaker's name and to the turns before it. So each text is
+        read once, also if it is the context of others. Another model reads text and context as one text. A model whose vector is the embedding of its first token
+        gets no context, because that token would embed the context too.
         """
+        if isinstance(self._opened(), ReleasedGraph):
+            return await self._read_once(passages)
         pieces = await self._on(self._documents, lambda: [self._in_context(passage) for passage in passages])
         vectors = np.empty((len(pieces), self.dim), np.float32)
         words = [np.empty((0, self.dim), np.float32)] * len(pieces)
@@ -247,6 +259,67 @@ class LocalEmbedder:
             for index, row in zip(batch, hidden, strict=True):
                 words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch in memory
         return EmbeddedPassages(vectors, _truncated(pieces), tuple(words), tuple(text.spelled for text in pieces))
+
+    async def _read_once(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        """`embed_passages` with the graphs of remembrancer-minilm."""
+        count = len(passages)
+        vectors, alone = np.empty((2, count, self.dim), np.float32)
+        words: list[NDArray[np.float32]] = []
+        texts: list[Pieces] = []
+        # In groups, because the states of all texts of a group are in memory.
+        for start in range(0, count, _GROUP):
+            group = passages[start : start + _GROUP]
+            plan = await self._on(self._documents, lambda group=group: self._reading(group))
+            read = await self._alone(plan)
+            place = slice(start, start + len(group))
+            alone[place] = [read[index].vector for index in plan.own]
+            vectors[place] = alone[place]
+            words += [read[index].words[read[index].pieces.own] for index in plan.own]
+            texts += [read[index].pieces for index in plan.own]
+            inside = [index for index, parts in enumerate(plan.context) if parts]
+            for batch in self._batches([texts[start + index] for index in inside]):
+                chosen = [inside[index] for index in batch]
+                found = await self._on(
+                    self._documents, lambda plan=plan, read=read, chosen=chosen: self._in_context_of(plan, read, chosen)
+                )
+                for index, vector, row in zip(chosen, *found, strict=True):
+                    vectors[start + index] = vector
+                    words[start + index] = row[texts[start + index].own].copy()
+        return EmbeddedPassages(vectors, _truncated(texts), tuple(words), tuple(text.spelled for text in texts), alone)
+
+    def _reading(self, passages: Sequence[Passage]) -> Reading:
+        return reading(passages, lambda text: self._pieces(text, ""), self._last_pieces, self._rules.max_pieces)
+
+    async def _alone(self, plan: Reading) -> list[ReadAlone]:
+        found: dict[int, ReadAlone] = {}
+        for batch in self._batches(plan.texts):
+            rows = [plan.texts[index] for index in batch]
+            found |= zip(
+                batch, await self._on(self._documents, lambda rows=rows: self._released().alone(rows)), strict=True
+            )
+        return [found[index] for index in range(len(plan.texts))]
+
+    def _in_context_of(
+        self, plan: Reading, read: Sequence[ReadAlone], passages: Sequence[int]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return self._released().in_context(
+            [read[plan.own[index]] for index in passages], [plan.states(read, index) for index in passages]
+        )
+
+    def _released(self) -> ReleasedGraph:
+        return cast("ReleasedGraph", self._opened())
+
+    def _last_pieces(self, text: str) -> Pieces:
+        """The last pieces of a text, between the special tokens."""
+        ids = self._tokenizer.encode(self._end_of(text)).ids
+        kept = [ids[0], *ids[1:][-(self._rules.max_pieces - 1) :]]
+        whole = slice(0, len(kept))
+        return Pieces(np.array(kept, np.int64), truncated=False, own=slice(1, len(kept) - 1), pooled=whole, spelled=())
+
+    def _end_of(self, text: str) -> str:
+        """The end of a text, which determines its last pieces, as the tokenizer reads it."""
+        end = text[-self._characters_read()[0] :].encode("utf-8", "replace").decode()
+        return end.lower() if self._rules.lowers else end
 
     def query_now(self, text: str) -> NDArray[np.float32]:
         """A unit vector, float32 (dim,). Raises ModelUnavailable when closed or when onnxruntime fails."""
@@ -329,10 +402,9 @@ class LocalEmbedder:
         text = self._pieces(passage.text, self._rules.document_prefix)
         room = self._rules.max_pieces - len(text.ids)
         own = text.own.stop - text.own.start
-        if not passage.before or not room or not own or not self._rules.in_context:
+        if not passage.context or not room or not own or not self._rules.in_context:
             return text
-        end = passage.before[-self._characters_read()[0] :].encode("utf-8", "replace").decode()
-        kept = self._tokenizer.encode(end.lower() if self._rules.lowers else end).ids[1:-1][-room:]
+        kept = self._tokenizer.encode(self._end_of(passage.context)).ids[1:-1][-room:]
         if not kept:  # the context is blank
             return text
         first = text.own.start

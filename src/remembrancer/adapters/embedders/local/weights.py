@@ -18,11 +18,18 @@ GRAPHS: Final[Mapping[Precision, str]] = {
     "fp32": "all-MiniLM-L6-v2-fp32.onnx",
     "int8": "all-MiniLM-L6-v2-int8.onnx",
 }
+IN_CONTEXT: Final[Mapping[Precision, str]] = {
+    "fp32": "all-MiniLM-L6-v2-fp32-in-context.onnx",
+    "int8": "all-MiniLM-L6-v2-int8-in-context.onnx",
+}
+"""The graphs for texts in context."""
 BIT_SUMS: Final = "bit-sums.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SHA256: Final[Mapping[str, str]] = {
-    GRAPHS["fp32"]: "a2851cea11905e85cb5cee680d45bc74395b05d91e5e5870444dd5e11dca4703",
-    GRAPHS["int8"]: "406fdbe7c242aa1f8f613cb059a8c4b42c82f901e1a1e3bc2311b690b5eafd24",
+    GRAPHS["fp32"]: "0b80c89c65c0ae5b6bc8635794314935cd234cc8d1dceca8b86c2fe1b770146f",
+    GRAPHS["int8"]: "76b48e6e78ff66034e380244b3d981e743a8923b4bc01efe59ab4625273cf709",
+    IN_CONTEXT["fp32"]: "47c6635f4052dc129e224ee57e145defc1b5a033d613685220bf5cfc6d87cc8e",
+    IN_CONTEXT["int8"]: "96af1b1250d76461ad4bc273f0fc5eabde7cb17e2b8ef274b243d92efa641551",
     BIT_SUMS: "ba5281cd4ba33241850e3ed5b81c9c5097fcdd9b9db00dd6631199dd07853349",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
@@ -45,7 +52,7 @@ def located(source: str | Path | None, precision: Precision) -> Path:
         _log.warning("`weights` names %s with a %s, which is not needed: %s has the model", folder, _FORMER, PACKAGE)
         folder = None
     folder = folder or cast("Path", bindings.imported(PACKAGE).FOLDER)
-    for name in (GRAPHS[precision], BIT_SUMS, TOKENIZER):
+    for name in (GRAPHS[precision], IN_CONTEXT[precision], BIT_SUMS, TOKENIZER):
         if not (folder / name).is_file():
             raise ModelUnavailable(f"there is no {name} in {folder}. {_HOW_TO_GET_THEM}")
     return folder

@@ -1,0 +1,85 @@
+"""Which texts to read for passages in context: each text once, although it is the context of several passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from remembrancer.adapters.embedders.local.graphs import Pieces, ReadAlone
+from remembrancer.ports.embedder import Passage
+from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LONG: Final = 400
+"""A turn with more characters is not read whole for the context of another, but only the characters that count."""
+
+Part = tuple[int, slice]
+"""Pieces of a text: the text's index in `Reading.texts`, and the slice of its pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`texts`: the different texts of passages and contexts. `own`: for each passage, the index of its text. `context`:
+    for each passage, the parts of other texts that it attends to; () for a passage without context.
+    """
+
+    texts: tuple[Pieces, ...]
+    own: tuple[int, ...]
+    context: tuple[tuple[Part, ...], ...]
+
+    def states(self, alone: Sequence[ReadAlone], passage: int) -> NDArray[np.float32]:
+        """The states that a passage attends to, float32 (layers, read, dim)."""
+        return np.concatenate([alone[text].states[:, part] for text, part in self.context[passage]], axis=1)
+
+
+def reading(
+    passages: Sequence[Passage], first: Callable[[str], Pieces], last: Callable[[str], Pieces], most: int
+) -> Reading:
+    """What to read for `passages`. `first`, `last`: the first and the last pieces of a text, at most `most` of them."""
+    places: dict[bytes, int] = {}
+    texts: list[Pieces] = []
+
+    def place(pieces: Pieces) -> int:
+        index = places.setdefault(pieces.ids.tobytes(), len(texts))
+        if index == len(texts):
+            texts.append(pieces)
+        return index
+
+    own = tuple(place(first(passage.text)) for passage in passages)
+    last = cache(last)  # a turn is in the context of several passages
+    context: list[tuple[Part, ...]] = []
+    for passage, index in zip(passages, own, strict=True):
+        text = texts[index]
+        room = most - len(text.ids) if text.own.start < text.own.stop else 0
+        parts: list[Part] = []
+        for pieces, counted in _context(passage, last):
+            taken = min(counted, room)
+            if taken:
+                parts.append((place(pieces), slice(pieces.own.stop - taken, pieces.own.stop)))
+            room -= taken
+        context.append(tuple(parts))
+    return Reading(tuple(texts), own, tuple(context))
+
+
+def _context(passage: Passage, last: Callable[[str], Pieces]) -> Iterator[tuple[Pieces, int]]:
+    """The texts that a passage attends to, with the number of their last pieces that count, the most important first:
+    its speaker, then the turns before it, without their speakers (docs/decisions/0048-embedded-once-more.md).
+    """
+    if passage.speaker:
+        yield _whole(last(f"{passage.speaker}:"))
+    for _, text, counted in passage.turns():
+        end = text[len(text) - counted :]
+        if len(text) > LONG:
+            yield _whole(last(end))
+        else:
+            pieces, all_of_it = _whole(last(text))
+            yield pieces, all_of_it if counted == len(text) else min(all_of_it, _whole(last(end))[1])
+
+
+def _whole(pieces: Pieces) -> tuple[Pieces, int]:
+    return pieces, pieces.own.stop - pieces.own.start
