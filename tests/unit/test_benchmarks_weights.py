@@ -84,7 +84,7 @@ def test_passages_are_embedded_once_and_keep_the_signs_of_their_tokens(tmp_path:
             return await super().embed_passages(passages)
 
     inner = Counting()
-    passages = [Passage("a heron on the roof"), Passage("a heron", before="what was it?")]
+    passages = [Passage("a heron on the roof"), Passage("a heron", before=(("Ana", "what was it?"),))]
     first = KeptEmbedder(inner, tmp_path / "kept.pickle")
     asyncio.run(first.embed_passages(passages))
     first.save()

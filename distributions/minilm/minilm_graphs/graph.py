@@ -67,8 +67,8 @@ def build_in_context(weights: _Weights, precision: Precision) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows to multiply, as names of graph values. In int8 `levels` uint8 (rows, inputs), `scales` float32 (rows, 1), and
-    `zero`, the level that represents 0; in fp32 the rows themselves, float32 (rows, inputs), without the others.
+    """Rows to multiply, as names of graph values: in int8 `levels` uint8 (rows, inputs), `scales` float32 (rows, 1) and
+    `zero`, the level that represents 0; in fp32 the rows themselves, float32 (rows, inputs), alone.
     """
 
     levels: str

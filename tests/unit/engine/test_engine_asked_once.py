@@ -101,7 +101,7 @@ def test_passages_and_documents_are_the_embedder_s_own() -> None:
         inner = WordHashEmbedder()
         once = token_embedder(asked_once(inner))
         assert once is not None
-        passages = [Passage("one", "zero")]
+        passages = [Passage("one", "Ana")]
         read, expected = await once.embed_passages(passages), await inner.embed_passages(passages)
         np.testing.assert_array_equal(read.token_embeddings[0], expected.token_embeddings[0])
         documents = await once.embed_documents(["one"])

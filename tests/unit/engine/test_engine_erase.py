@@ -180,9 +180,10 @@ def test_an_unknown_id_is_not_found(make: Callable[[], Store]) -> None:
 
 def test_the_vectors_of_a_tail_are_forgotten(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
-        ctx.tails.keep(SCOPE.workspace, dict.fromkeys(said, np.ones(2, dtype=np.float32)))
+        memories = dict.fromkeys(map(memory_id_of, said), "Good morning")
+        ctx.tails.keep(SCOPE.workspace, [(*one, np.ones(2, dtype=np.float32)) for one in memories.items()])
         await erased(ctx, events=frozenset({said[0]}))
-        assert set(ctx.tails.known(SCOPE.workspace, said)) == set(said[1:])
+        assert set(ctx.tails.known(SCOPE.workspace, memories)) == set(memories) - {memory_id_of(said[0])}
 
     lived(make, steps)
 

@@ -166,8 +166,8 @@ def test_a_text_in_another_context_is_embedded_again() -> None:
 
     assert over(STORES["reference"], steps) == 0
     assert [before for text, before in embedder.given if text == "Yes" and before] == [
-        "ana: Tea? ben: ",
-        "ana: Rent? ben: ",
+        (("ana", "Tea?"),),
+        (("ana", "Rent?"),),
     ]
 
 
@@ -340,7 +340,7 @@ TALK = (
 def test_a_turn_is_read_after_the_turns_before_it() -> None:
     embedder = Reading()
     run(embedder, lambda ctx, _: swept(ctx, Encoding(turns=3), *TALK))
-    assert {passage.text: passage.before for passage in embedder.passages} == {
+    assert {passage.text: passage.context for passage in embedder.passages} == {
         "Good morning": "Ana: ",
         "backup finished": "",
         "said by nobody": "",
@@ -352,20 +352,20 @@ def test_a_turn_is_read_after_the_turns_before_it() -> None:
 def test_a_turn_is_embedded_with_at_most_the_presets_number_of_preceding_turns() -> None:
     embedder = Reading()
     run(embedder, lambda ctx, _: swept(ctx, Encoding(turns=1, chars=9), *TALK))
-    assert embedder.passages[-1] == Passage("It is 8080", "Ben: ich port? Ana: ")
+    assert embedder.passages[-1] == Passage("It is 8080", "Ana", (("Ben", "Which port?"),), chars=9)
 
 
 def test_where_only_words_are_kept_a_turn_is_read_after_nothing() -> None:
     embedder = Reading()
     run(embedder, lambda ctx, _: swept(ctx, Encoding(token_embeddings=True), *TALK))
-    assert {passage.before for passage in embedder.passages} == {""}
+    assert {passage.context for passage in embedder.passages} == {""}
 
 
 def test_preceding_turns_change_the_stored_vector() -> None:
     async def steps(ctx: Context, _: FixedClock) -> list[float]:
         (first,) = await swept(ctx, Encoding(turns=3), EventDraft(text="Good morning", actor="Ana"))
         (stored,) = (await ctx.store.vectors(READER, "hash-256", [first])).values()
-        expected = await WordHashEmbedder().embed_passages([Passage("Good morning", "Ana: ")])
+        expected = await WordHashEmbedder().embed_passages([Passage("Good morning", "Ana")])
         plain = await WordHashEmbedder().embed_query("Good morning")
         assert (stored != plain).any()
         return (stored - rounded(expected.vectors[0])).tolist()

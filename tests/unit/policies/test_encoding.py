@@ -3,13 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.admission.encoding import MAX_CHARS, MAX_TURNS, Encoding
-
-SAID = [("Ana", "Good morning"), ("Ben", "Hello"), ("Ana", "When do we ship?")]
+from remembrancer.policies.admission.encoding import Encoding
 
 
 @pytest.mark.parametrize(
@@ -22,53 +18,6 @@ SAID = [("Ana", "Good morning"), ("Ben", "Hello"), ("Ana", "When do we ship?")]
 )
 def test_a_heading_is_embedded_where_it_is_chosen_and_there(heading: bool, given_heading: str, expected: str) -> None:
     assert Encoding(heading=heading).text(given_heading, "On Friday") == expected
-
-
-@pytest.mark.parametrize(
-    ("turns", "expected"),
-    [
-        (0, ""),
-        (1, "Ana: When do we ship? Ben: "),
-        (2, "Ben: Hello Ana: When do we ship? Ben: "),
-        (3, "Ana: Good morning Ben: Hello Ana: When do we ship? Ben: "),
-        (10, "Ana: Good morning Ben: Hello Ana: When do we ship? Ben: "),
-    ],
-)
-def test_a_turn_is_read_after_so_many_before_it(turns: int, expected: str) -> None:
-    assert Encoding(turns=turns).before("Ben", SAID) == expected
-
-
-def test_a_turn_with_nothing_before_it_is_read_after_its_speaker_s_name() -> None:
-    assert Encoding(turns=3).before("Ben", []) == "Ben: "
-
-
-def test_a_turn_without_a_speaker_has_no_context() -> None:
-    assert Encoding(turns=3).before("", SAID) == ""
-
-
-@pytest.mark.parametrize(
-    ("chars", "expected"),
-    [
-        (0, "Ben: "),
-        (1, "Ana: ? Ben: "),
-        (5, "Ana: ship? Ben: "),
-        (len("Ana: When do we ship? "), "Ana: When do we ship? Ben: "),
-        (len("Ana: When do we ship? ") + 2, "Ben: lo Ana: When do we ship? Ben: "),
-    ],
-)
-def test_of_the_preceding_text_the_last_characters_are_kept(chars: int, expected: str) -> None:
-    assert Encoding(turns=3, chars=chars).before("Ben", SAID) == expected
-
-
-@given(
-    turns=st.integers(1, MAX_TURNS),
-    chars=st.integers(0, MAX_CHARS),
-    said=st.lists(st.tuples(st.just("Ana"), st.text(min_size=1, max_size=900)), max_size=12),
-)
-def test_the_preceding_text_of_a_turn_is_bounded(turns: int, chars: int, said: list[tuple[str, str]]) -> None:
-    before = Encoding(turns=turns, chars=chars).before("Ben", said)
-    assert len(before) <= chars + turns * len("Ana:  ") + len("Ben: ")
-    assert before.endswith("Ben: ")
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ MAX_CHARS: Final = 2000
 class Encoding:
     """Options of embedding cues. `heading`: include the heading (speaker and time).
 
-    `turns`: embed a turn in the context of this many preceding turns, 0 to 10; `chars`: the last characters of these turns that are
-    used, 0 to 2,000. `token_embeddings`: store token embeddings too, for late interaction. These three take effect only
-    with an embedder that gives token embeddings, such as the local one.
+    `turns`: embed a turn in the context of this many preceding turns, 0 to 10; `chars`: the last characters of these
+    turns that are used, 0 to 2,000. `token_embeddings`: store token embeddings too, for late interaction. These three
+    take effect only with an embedder that gives token embeddings, such as the local one.
     """
 
     heading: bool = False

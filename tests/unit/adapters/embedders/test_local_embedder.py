@@ -100,7 +100,7 @@ def plain_tokenizer(definition: str) -> bindings.Tokenizer:
 
 
 def recorded(definition: str, session: RecordingSession) -> LocalEmbedder:
-    graph = ReleasedGraph(session, bindings.session_errors())
+    graph = ReleasedGraph(session, bindings.session_errors(), lambda: session)
     return LocalEmbedder(graph, plain_tokenizer(definition), minilm("fp32"), reads_latin)
 
 

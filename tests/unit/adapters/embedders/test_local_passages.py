@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import LocalEmbedder, bindings
-from remembrancer.adapters.embedders.local.graphs import ReleasedGraph
+from remembrancer.adapters.embedders.local.graphs import Pieces, ReadAlone, ReleasedGraph
+from remembrancer.adapters.embedders.local.in_context import reading
 from remembrancer.adapters.embedders.local.weights import TOKENIZER, located, read_verified
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import EmbeddedPassages, EmbeddedQuestion, Passage
@@ -22,15 +23,21 @@ pytestmark = pytest.mark.skipif(
     reason="extra local not installed",
 )
 
-LAKE = Passage("She painted it at the lake.", "What happened to the blue door?")
+
+def after(before: str, text: str, speaker: str = "") -> Passage:
+    """A text after one turn."""
+    return Passage(text, speaker, (("Ana", before),))
+
+
+LAKE = after("What happened to the blue door?", "She painted it at the lake.", speaker="Ben")
 MANY = [
     LAKE,
     Passage("no"),
-    Passage("river " * 300, "bank"),
-    Passage("", "Is anybody there?"),
-    Passage("Yes, on Tuesday with the whole team.", "Did they ship? " * 30),
+    after("bank", "river " * 300),
+    after("Is anybody there?", ""),
+    after("Did they ship? " * 30, "Yes, on Tuesday with the whole team."),
     Passage("She painted it at the lake."),
-    Passage("bright " * 120, "dull " * 200),
+    after("dull " * 200, "bright " * 120),
 ]
 
 
@@ -77,7 +84,7 @@ def test_a_passage_after_nothing_has_its_documents_vector(fp32: LocalEmbedder) -
 
 @pytest.mark.parametrize("before", ["", " ", "\n\t "])
 def test_blanks_before_a_passage_are_nothing(before: str, fp32: LocalEmbedder) -> None:
-    assert np.array_equal(passages(fp32, Passage(LAKE.text, before)).vectors, documents(fp32, [LAKE.text]))
+    assert np.array_equal(passages(fp32, after(before, LAKE.text)).vectors, documents(fp32, [LAKE.text]))
 
 
 def test_words_are_of_the_texts_own_pieces(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
@@ -87,89 +94,110 @@ def test_words_are_of_the_texts_own_pieces(fp32: LocalEmbedder, tokenizer: bindi
 
 
 def test_each_token_of_a_passage_has_the_word_that_contains_it(int8: LocalEmbedder) -> None:
-    embedded = passages(int8, Passage("Kestrels nested, it's said.", "Where did they nest?"), *MANY)
+    embedded = passages(int8, after("Where did they nest?", "Kestrels nested, it's said."), *MANY)
     assert embedded.spelled[0] == ("Kestrels",) * 3 + ("nested",) * 2 + (",", "it", "'", "s", "said", ".")
     assert [len(words) for words in embedded.spelled] == [len(tokens) for tokens in embedded.token_embeddings]
 
 
 def test_preceding_text_changes_the_token_embeddings(fp32: LocalEmbedder) -> None:
     money, water = passages(
-        fp32, Passage("the bank", "He owed a lot of money to"), Passage("the bank", "The river rose over")
+        fp32, after("He owed a lot of money to", "the bank"), after("The river rose over", "the bank")
     ).token_embeddings
     (alone,) = passages(fp32, Passage("the bank")).token_embeddings
     likeness = [float(np.sum(one[1] * other[1])) for one, other in ((money, water), (money, alone), (water, alone))]
-    assert max(likeness) < 0.95
+    assert max(likeness) < 0.99
 
 
-def test_preceding_text_is_read_before_the_text(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
-    (words,) = passages(fp32, LAKE).token_embeddings
-    joined = question(fp32, f"{LAKE.before} {LAKE.text}").token_embeddings
-    own = len(tokenizer.encode(LAKE.text).ids) - 2
-    assert np.allclose(words, joined[-own:], atol=1e-5)
+def test_the_speaker_changes_the_token_embeddings(fp32: LocalEmbedder) -> None:
+    said = [Passage("I painted the door", who) for who in ("Ana", "Ben", "")]
+    ana, ben, nobody = passages(fp32, *said).token_embeddings
+    likeness = [float(np.min(np.sum(one * other, axis=1))) for one, other in ((ana, ben), (ana, nobody), (ben, nobody))]
+    assert max(likeness) < 0.999
 
 
-def test_a_vector_after_something_is_the_mean_of_the_texts_own_pieces(
-    fp32: LocalEmbedder, tokenizer: bindings.Tokenizer
-) -> None:
-    # The unit words have lost their lengths, so the last layer is taken from the graph itself.
-    ids = tokenizer.encode(f"{LAKE.before} {LAKE.text}").ids
-    own = len(tokenizer.encode(LAKE.text).ids) - 2
-    pooled = np.zeros((1, len(ids)), np.int32)
-    pooled[0, -1 - own : -1] = 1
-    session = cast("ReleasedGraph", fp32._graph).session  # pyright: ignore[reportPrivateUsage]
-    assert session is not None
-    (expected,) = session.run(
-        ["vectors"], {"ids": np.array([ids]), "mask": np.ones((1, len(ids)), np.int32), "pooled": pooled}
-    )
-    assert np.allclose(passages(fp32, LAKE).vectors, expected, atol=1e-5)
+def test_only_the_characters_that_count_are_context(fp32: LocalEmbedder) -> None:
+    turns = (("Ana", "Where is the ladder?"), ("Ben", "Behind the blue door"))
+    cut = Passage(LAKE.text, "Ana", turns, chars=9)
+    (found,) = passages(fp32, cut).vectors
+    assert next(cut.turns()) == ("Ben", "Behind the blue door", 9)
+    assert np.allclose(found, passages(fp32, Passage(LAKE.text, "Ana", turns[1:], chars=9)).vectors[0], atol=1e-5)
+    assert not np.allclose(found, passages(fp32, Passage(LAKE.text, "Ana", turns)).vectors[0], atol=1e-2)
 
 
-def test_a_long_text_leaves_room_for_the_end_of_the_preceding_text(fp32: LocalEmbedder) -> None:
-    # 250 pieces and two markers leave room for four: what comes before the last four words changes nothing.
-    text = "river " * 250
-    four, more, other = passages(
-        fp32,
-        Passage(text, "one two three four"),
-        Passage(text, "many more words and one two three four"),
-        Passage(text, "one two three five"),
-    ).vectors
-    assert np.array_equal(four, more)
-    assert not np.allclose(four, other, atol=1e-4)
+def test_a_vector_in_context_is_the_mean_of_the_texts_own_pieces(fp32: LocalEmbedder) -> None:
+    # Tokens of unit length have lost their lengths, which differ little in the last layer.
+    embedded = passages(fp32, LAKE)
+    mean = embedded.token_embeddings[0].mean(axis=0)
+    assert embedded.vectors[0] @ mean / np.linalg.norm(mean) > 0.99
+
+
+def test_vectors_without_context_are_those_of_documents(int8: LocalEmbedder) -> None:
+    embedded = passages(int8, *MANY)
+    assert embedded.alone is not None
+    assert np.allclose(embedded.alone, documents(int8, [passage.text for passage in MANY]), atol=1e-3)
+
+
+def test_each_turn_of_a_conversation_is_read_once(int8: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = [("Ana", f"Question {number} about the blue door?") for number in range(80)]
+    given = [Passage(text, who, tuple(turns[max(0, place - 3) : place])) for place, (who, text) in enumerate(turns)]
+    read: list[int] = []
+    alone = ReleasedGraph.alone
+
+    def counted(graph: ReleasedGraph, rows: Sequence[Pieces]) -> list[ReadAlone]:
+        read.append(len(rows))
+        return alone(graph, rows)
+
+    monkeypatch.setattr(ReleasedGraph, "alone", counted)
+    passages(int8, *given)
+    # The second group of 64 reads the three turns before it again, and both read the speaker's name.
+    assert sum(read) == 80 + 3 + 2
+
+
+def test_a_long_text_leaves_room_for_the_speaker_and_the_end_of_the_last_turn() -> None:
+    def words(text: str) -> Pieces:
+        count = len(text.split())
+        ids = np.array([0, *map(len, text.split()), 0], np.int64)
+        return Pieces(ids, truncated=False, own=slice(1, 1 + count), pooled=slice(0, 2 + count), spelled=())
+
+    turns = (("Ana", "never read"), ("Ben", "one three eleven"))
+    plan = reading([Passage("river " * 250, "Ana Lee", turns)], words, words, 256)
+    parts = [plan.texts[text].ids[part].tolist() for text, part in plan.context[0]]
+    assert parts == [[3, 4], [5, 6]]
 
 
 def test_a_text_that_fills_the_model_leaves_no_room_for_preceding_text(fp32: LocalEmbedder) -> None:
     text = "river " * 254
-    embedded = passages(fp32, Passage(text, "bank"))
+    embedded = passages(fp32, after("bank", text))
     assert np.array_equal(embedded.vectors, documents(fp32, [text]))
     assert embedded.truncated.tolist() == [False]
 
 
 def test_a_text_of_200_words_is_not_truncated_by_preceding_text(fp32: LocalEmbedder) -> None:
-    embedded = passages(fp32, Passage("river " * 200, "bank " * 300))
+    embedded = passages(fp32, after("bank " * 300, "river " * 200))
     assert embedded.truncated.tolist() == [False]
     assert len(embedded.token_embeddings[0]) == 200
 
 
 def test_a_text_of_300_words_is_read_to_its_254th_piece(fp32: LocalEmbedder) -> None:
-    embedded = passages(fp32, Passage("river " * 300, "bank"))
+    embedded = passages(fp32, after("bank", "river " * 300))
     assert embedded.truncated.tolist() == [True]
     assert len(embedded.token_embeddings[0]) == 254
 
 
 def test_only_the_end_of_a_megabyte_before_is_read(fp32: LocalEmbedder) -> None:
     end = "They met at the harbour and spoke of the storm. " * 60
-    long, short = passages(fp32, Passage("ok then", "x" * 1_000_000 + end), Passage("ok then", end)).vectors
+    long, short = passages(fp32, after("x" * 1_000_000 + end, "ok then"), after(end, "ok then")).vectors
     assert np.array_equal(long, short)
 
 
 def test_an_empty_text_has_a_vector_and_no_words(fp32: LocalEmbedder) -> None:
-    embedded = passages(fp32, Passage("", "Is anybody there?"))
+    embedded = passages(fp32, after("Is anybody there?", ""))
     assert np.array_equal(embedded.vectors, documents(fp32, [""]))
     assert embedded.token_embeddings[0].shape == (0, 384)
 
 
 def test_lone_surrogates_are_read_as_question_marks(fp32: LocalEmbedder) -> None:
-    broken, marked = passages(fp32, Passage("a\ud83d b", "c \udc00"), Passage("a? b", "c ?")).vectors
+    broken, marked = passages(fp32, after("c \udc00", "a\ud83d b"), after("c ?", "a? b")).vectors
     assert np.array_equal(broken, marked)
 
 
@@ -192,7 +220,7 @@ def test_neither_vectors_nor_words_of_a_passage_depend_on_its_neighbours(
 
 
 def test_passages_come_back_in_their_order(fp32: LocalEmbedder) -> None:
-    given = [Passage(f"{number} " + "and more " * (number * 37 % 50), "then") for number in range(60)]
+    given = [after("then", f"{number} " + "and more " * (number * 37 % 50)) for number in range(60)]
     embedded = passages(fp32, *given)
     for index in (0, 17, 41, 59):
         alone = passages(fp32, given[index])

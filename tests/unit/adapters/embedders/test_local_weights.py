@@ -16,12 +16,20 @@ import pytest
 
 from minilm_graphs import source
 from remembrancer.adapters.embedders.local import LocalEmbedder
-from remembrancer.adapters.embedders.local.weights import BIT_SUMS, GRAPHS, SHA256, TOKENIZER, located, read_verified
+from remembrancer.adapters.embedders.local.weights import (
+    BIT_SUMS,
+    GRAPHS,
+    IN_CONTEXT,
+    SHA256,
+    TOKENIZER,
+    located,
+    read_verified,
+)
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
 ROOT = Path(__file__).parents[4]
 MINILM = ROOT / "distributions" / "minilm"
-FILES = (GRAPHS["int8"], BIT_SUMS, TOKENIZER)
+FILES = (GRAPHS["int8"], IN_CONTEXT["int8"], BIT_SUMS, TOKENIZER)
 
 needs_the_package = pytest.mark.skipif(find_spec("remembrancer_minilm") is None, reason="extra local not installed")
 
@@ -40,7 +48,8 @@ def folder_of(folder: Path, **changed: bytes) -> Path:
 @needs_the_package
 def test_the_installed_package_has_the_released_files() -> None:
     for precision in GRAPHS:
-        assert read_verified(located(None, precision) / GRAPHS[precision])
+        for names in (GRAPHS, IN_CONTEXT):
+            assert read_verified(located(None, precision) / names[precision])
 
 
 def test_the_manifest_has_the_hashes_that_are_asked_for() -> None:

@@ -99,17 +99,18 @@ def test_each_token_of_a_question_is_spelled_as_its_word(kind: Kind, tmp_path: P
 @pytest.mark.parametrize("kind", KINDS)
 def test_context_comes_before_a_text_and_is_not_pooled(kind: Kind, tmp_path: Path) -> None:
     embedder = opened(write_folder(tmp_path, kind))
-    text, before = pieces(kind, "the lake"), pieces(kind, "near the blue door")
+    text, before = pieces(kind, "the lake"), pieces(kind, "Ben: near the blue door Ana:")
     weights = sentence_models.random_weights(kind, sentence_models.tokenizer(kind).get_vocab_size())
     found = sentence_models.hidden(kind, weights, [text[0], *before[1:-1], *text[1:]])
     expected = unit(found[len(before) - 1 : -1].mean(axis=0))
-    vector = asyncio.run(embedder.embed_passages([Passage("the lake", "near the blue door")])).vectors[0]
+    passage = Passage("the lake", "Ana", (("Ben", "near the blue door"),))
+    vector = asyncio.run(embedder.embed_passages([passage])).vectors[0]
     assert np.abs(vector - expected).max() < CLOSE
 
 
 def test_a_text_pooled_by_its_first_token_is_embedded_without_context(tmp_path: Path) -> None:
     embedder = opened(write_folder(tmp_path, pooling="cls"))
-    passages = [Passage("the lake", "near the blue door"), Passage("the lake")]
+    passages = [Passage("the lake", "Ana", (("Ben", "near the blue door"),)), Passage("the lake")]
     vectors = asyncio.run(embedder.embed_passages(passages)).vectors
     assert np.array_equal(vectors[0], vectors[1])
 

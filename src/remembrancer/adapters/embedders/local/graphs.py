@@ -56,8 +56,8 @@ STATES: Final = ("state_4", "state_5")
 
 @dataclass(frozen=True, slots=True)
 class ReadAlone:
-    """A text embedded alone: `vector` (dim,), `words` (pieces, dim), and `states` (layers, pieces, dim), which the graph
-    for texts in context reads. float32; vector and words are of unit length.
+    """A text embedded alone: `vector` (dim,) and `words` (pieces, dim), of unit length, and `states` (layers, pieces,
+    dim), which the graph for texts in context reads; float32.
     """
 
     pieces: Pieces

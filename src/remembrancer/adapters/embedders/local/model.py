@@ -243,8 +243,8 @@ class LocalEmbedder:
         Text and context share the model's pieces: a long text leaves less room for the context, whose end is kept. With
         context, the vector is the mean of the text's own pieces. MiniLM reads each text alone in its first four layers;
         in the last two, the text's pieces also attend to its speaker's name and to the turns before it. So each text is
-        read once, also if it is the context of others. Another model reads text and context as one text. A model whose vector is the embedding of its first token
-        gets no context, because that token would embed the context too.
+        read once, also if it is the context of others. Another model reads text and context as one text. A model whose
+        vector is the embedding of its first token gets no context, because that token would embed the context too.
         """
         if isinstance(self._opened(), ReleasedGraph):
             return await self._read_once(passages)
@@ -274,7 +274,7 @@ class LocalEmbedder:
             place = slice(start, start + len(group))
             alone[place] = [read[index].vector for index in plan.own]
             vectors[place] = alone[place]
-            words += [read[index].words[read[index].pieces.own] for index in plan.own]
+            words += [read[index].words[read[index].pieces.own].copy() for index in plan.own]
             texts += [read[index].pieces for index in plan.own]
             inside = [index for index, parts in enumerate(plan.context) if parts]
             for batch in self._batches([texts[start + index] for index in inside]):
