@@ -19,7 +19,7 @@ scale per output. No scale spans two pieces, so a text's vector does not depend 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -118,7 +118,7 @@ class _Graph:
             f"{layer}attention.output.", self._product(self._symmetric(attended), projection), bias, hidden
         )
 
-        smoothed, matrix = self._smoothed(hidden, self._weights[f"{layer}intermediate.dense.weight"])
+        smoothed, (matrix,) = self._smoothed(hidden, [self._weights[f"{layer}intermediate.dense.weight"]])
         inner = self._product(smoothed, matrix)
         inner = self._add(
             "BiasGelu", inner, self._constant(self._weights[f"{layer}intermediate.dense.bias"]), domain=FUSED
@@ -131,6 +131,7 @@ class _Graph:
         raise NotImplementedError
 
     def _attention_matrices(self, part: str) -> list[_Matrix]:
+        """The matrices of queries, keys and values."""
         return [self._weights[f"{part}self.{name}.weight"] for name in ("query", "key", "value")]
 
     def _attention(self, part: str, queries: str, keys: str, values: str, mask: str) -> str:
@@ -166,16 +167,16 @@ class _Graph:
 
     # -- products of rows and weights -------------------------------------------------------------
 
-    def _smoothed(self, rows: str, *matrices: _Matrix, zeros: str = "") -> tuple[_Rows, *tuple[_Matrix, ...]]:
+    def _smoothed(self, rows: str, matrices: Sequence[_Matrix], zeros: str = "") -> tuple[_Rows, list[_Matrix]]:
         """The last normalised rows after smoothing, and `matrices` to multiply them with. The last matrix sets the
         smoothing factors. `zeros`: as of `_symmetric`.
         """
         if self._precision == "fp32":
-            return _Rows(rows), *matrices
+            return _Rows(rows), list(matrices)
         sizes = np.abs(np.prod(self._gains[-_SCALE_NORMS:], axis=0))
         factors = smoothing_factors(sizes, matrices[-1])
         smoothed = self._symmetric(self._add("Mul", rows, self._constant(factors)), zeros)
-        return smoothed, *(matrix / factors for matrix in matrices)
+        return smoothed, [matrix / factors for matrix in matrices]
 
     def _product(self, rows: _Rows, matrix: _Matrix) -> str:
         """`rows` times the transpose of `matrix` (outputs, inputs)."""
@@ -284,10 +285,10 @@ class _Alone(_Graph):
         return self._add("Mul", exact, self._add("Gather", self._constant(scales[:, None]), "ids"))
 
     def _attended(self, part: str, hidden: str) -> str:
-        smoothed, *matrices = self._smoothed(hidden, *self._attention_matrices(part))
+        smoothed, matrices = self._smoothed(hidden, self._attention_matrices(part))
         queries, keys, values = (self._product(smoothed, matrix) for matrix in matrices)
-        texts = [self._add("Reshape", rows, self._as_texts) for rows in (keys, values)]
-        return self._attention(part, queries, *texts, self._mask)
+        keys, values = (self._add("Reshape", rows, self._as_texts) for rows in (keys, values))
+        return self._attention(part, queries, keys, values, self._mask)
 
 
 class _InContext(_Graph):
@@ -332,15 +333,16 @@ class _InContext(_Graph):
     def _attended(self, part: str, hidden: str) -> str:
         both = self._add("Concat", hidden, self._context, axis=0)
         zeros = self._zeros_of_both if self._precision == "int8" else ""
-        smoothed, query, *others = self._smoothed(both, *self._attention_matrices(part), zeros=zeros)
-        queries = self._product(self._first(smoothed), query)
-        attended: list[str] = []
-        for matrix in others:
-            rows = self._product(smoothed, matrix)
-            own = self._add("Reshape", self._slice(rows, self._start, self._own), self._as_texts)
-            read = self._add("Reshape", self._slice(rows, self._own, self._end), self._contexts)
-            attended.append(self._add("Concat", read, own, axis=1))
-        return self._attention(part, queries, *attended, self._mask)
+        smoothed, matrices = self._smoothed(both, self._attention_matrices(part), zeros)
+        queries = self._product(self._first(smoothed), matrices[0])
+        keys, values = (self._own_after_context(self._product(smoothed, matrix)) for matrix in matrices[1:])
+        return self._attention(part, queries, keys, values, self._mask)
+
+    def _own_after_context(self, rows: str) -> str:
+        """The rows of both as (texts, read + pieces, 384)."""
+        own = self._add("Reshape", self._slice(rows, self._start, self._own), self._as_texts)
+        read = self._add("Reshape", self._slice(rows, self._own, self._end), self._contexts)
+        return self._add("Concat", read, own, axis=1)
 
     def _first(self, rows: _Rows) -> _Rows:
         """The texts' own rows."""

@@ -103,12 +103,10 @@ class ReleasedGraph:
         """
         if self._second is None:
             self._second = self.open_second()
-        own = _padded([text.states[0] for text in texts])
-        states = _padded([np.moveaxis(each, 0, 1) for each in before])  # (texts, read, layers, dim)
-        feed = {
-            "own": own,
-            "before": np.ascontiguousarray(np.moveaxis(states, 2, 0)),
-            "read": _padded([np.ones(each.shape[1], np.int32) for each in before]),
+        feed: dict[str, NDArray[Any]] = {
+            "own": _padded([text.states[0] for text in texts]),
+            "before": np.stack([_padded([each[layer] for each in before]) for layer in range(len(STATES))]),
+            "read": _mask([each.shape[1] for each in before]),
         }
         rows = [replace(text.pieces, pooled=text.pieces.own) for text in texts]
         vectors, words = self._run(self._second, rows, ["vectors", "words"], feed)
@@ -121,7 +119,7 @@ class ReleasedGraph:
         outputs: Sequence[str],
         feed: Mapping[str, NDArray[Any]],
     ) -> Sequence[NDArray[np.float32]]:
-        mask = _padded([np.ones(len(row.ids), np.int32) for row in rows])
+        mask = _mask([len(row.ids) for row in rows])
         pooled = np.zeros_like(mask)
         for index, row in enumerate(rows):
             pooled[index, row.pooled] = 1
@@ -129,6 +127,11 @@ class ReleasedGraph:
             return session.run(outputs, {**feed, "mask": mask, "pooled": pooled})
         except self.failures as error:
             raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
+
+
+def _mask(lengths: Sequence[int]) -> NDArray[np.int32]:
+    """int32 (texts, pieces): 1 for a piece, 0 for padding."""
+    return (np.arange(max(lengths)) < np.array(lengths)[:, np.newaxis]).astype(np.int32)
 
 
 _Array = TypeVar("_Array", bound=np.generic)
