@@ -56,7 +56,7 @@ _EXPOSED_AT: Final = {exposure: f"last_{exposure}_at" for exposure in Exposure}
 _LEVELS: Final = tuple((int(level), level.name.lower()) for level in list(Level)[1:])
 
 
-class MemoryIds(Sequence[UUID]):
+class CandidateIds(Sequence[UUID]):
     """Ids of memories, each made from its two halves when it is read: of hundreds of candidates, a recall reads ten."""
 
     def __init__(self, halves: NDArray[np.uint64]) -> None:
@@ -74,11 +74,11 @@ class MemoryIds(Sequence[UUID]):
     def __getitem__(self, place: int) -> UUID: ...
 
     @overload
-    def __getitem__(self, place: slice) -> MemoryIds: ...
+    def __getitem__(self, place: slice) -> CandidateIds: ...
 
-    def __getitem__(self, place: int | slice) -> UUID | MemoryIds:
+    def __getitem__(self, place: int | slice) -> UUID | CandidateIds:
         if isinstance(place, slice):
-            return MemoryIds(self._halves[place])
+            return CandidateIds(self._halves[place])
         made = self._made.get(place)
         if made is None:
             high, low = self._halves[place].tolist()
@@ -86,7 +86,7 @@ class MemoryIds(Sequence[UUID]):
         return made
 
     def __eq__(self, other: object) -> bool:
-        return tuple(self) == tuple(cast("tuple[object]", other)) if isinstance(other, tuple | MemoryIds) else False
+        return tuple(self) == tuple(cast("tuple[object]", other)) if isinstance(other, tuple | CandidateIds) else False
 
     def __hash__(self) -> int:
         return hash(tuple(self))
@@ -160,8 +160,8 @@ class MemoryColumns:
         """The slots in use, shape (memories,)."""
         return self._alive.values
 
-    def ids(self, slots: NDArray[np.integer]) -> MemoryIds:
-        return MemoryIds(self._id_halves.values.take(slots, axis=0))
+    def ids(self, slots: NDArray[np.integer]) -> CandidateIds:
+        return CandidateIds(self._id_halves.values.take(slots, axis=0))
 
     def revision(self, slot: int) -> int:
         return int(self._revisions.values[slot])
