@@ -128,3 +128,8 @@ def test_an_output_that_cannot_be_written_at_the_exit_is_an_error(monkeypatch: p
         ran = _exits("main.run = lambda _: print('said') or 0", full)
     assert ran.returncode == 120
     assert b"No space left on device" in ran.stderr
+
+
+def test_what_another_program_registered_before_runs_too() -> None:
+    ran = _exits("main.run = lambda _: print('said') or 3\natexit.register(print, 'last')")
+    assert (ran.returncode, ran.stdout.split()) == (3, [b"said", b"last"])

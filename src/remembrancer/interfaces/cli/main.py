@@ -221,8 +221,11 @@ def main() -> None:
     """
     gc.set_threshold(*_SELDOM)
     ended: list[int] = []
-    atexit.register(_exit_at_once, ended)  # the first that is registered is the last to run
+    # The first handler that is registered runs last. One of another program, such as a profiler, would not run at all.
+    if not atexit._ncallbacks():  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        atexit.register(_exit_at_once, ended)
     ended.append(run(sys.argv[1:]))
+    gc.freeze()
     sys.exit(ended[0])
 
 
