@@ -12,8 +12,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from remembrancer.modules import idle_threads_that_sleep
-
 if TYPE_CHECKING:
     from remembrancer.compose import change_encryption, encryption_status, restore_backup
     from remembrancer.config import Settings
@@ -80,5 +78,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name on first use, so that `import remembrancer` is fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from remembrancer.modules import idle_threads_that_sleep  # noqa: PLC0415  `import remembrancer` loads no module
+
     with idle_threads_that_sleep():
         return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)

@@ -58,7 +58,6 @@ def test_the_help_loads_nothing_but_the_table_of_commands(tmp_path: Path) -> Non
         "remembrancer.interfaces.cli",
         "remembrancer.interfaces.cli.main",
         "remembrancer.interfaces.text",
-        "remembrancer.modules",
     }
 
 
