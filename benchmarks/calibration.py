@@ -27,7 +27,6 @@ from rich.console import Console
 from benchmarks.weights import sources
 from benchmarks.weights_embedder import KeptEmbedder
 from benchmarks.weights_record import MESSAGE, asked_with_signals, recording
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.abstention import Reliability, reliability
@@ -36,6 +35,7 @@ from remembrancer.evaluation.foreign import foreign_questions, participants
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.panel import DASHED, Panel
+from remembrancer.models import choose_embedder
 from remembrancer.policies.ranking.probability import NEXT, HitProbability, features
 from remembrancer.ports.embedder import token_embedder
 from remembrancer.presets.default import DEFAULT

@@ -26,9 +26,9 @@ from rich.table import Table
 from benchmarks.dashboard_memory import fill
 from benchmarks.server_process import ServerProcess, serving
 from remembrancer import Remembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 
 SIZE: Final = 100_000
 REQUESTS: Final = 20

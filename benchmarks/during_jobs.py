@@ -26,10 +26,10 @@ from rich.table import Table
 
 from benchmarks.corpus import Words, fill, open_memory
 from remembrancer import AsyncRemembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.job import Job
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 
 MEMORIES: Final = 10_000

@@ -20,7 +20,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.calibration import REFERENCE
 from remembrancer.engine.calibrate import measure
@@ -28,6 +27,7 @@ from remembrancer.evaluation.dataset import Dataset, Selection
 from remembrancer.evaluation.evaluate import Options, evaluate
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder, Passage, calibration, token_embedder
 
 TIMED = 200

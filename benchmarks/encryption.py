@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any, Final, cast
 
 from benchmarks.corpus import Words, fill
-from remembrancer import Remembrancer, Settings, compose, restore_backup
+from remembrancer import Remembrancer, Settings, compose, models, restore_backup
 from remembrancer.adapters.relational.sqlite import row_keys
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.interfaces.text import size as shown_size
@@ -158,7 +158,7 @@ def main() -> None:
     if given.first:
         print_first_answer(Path(given.first[0]), KEY if "encrypted" in given.first else None)
         return
-    embedder = compose.choose_embedder(Settings(embedder="local")).embedder
+    embedder = models.choose_embedder(Settings(embedder="local")).embedder
     print(machine_line())
     told: dict[str, Any] = {}
     for size in given.sizes:

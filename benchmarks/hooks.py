@@ -25,12 +25,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpus import BATCH, Words, embed_as_drawn, open_memory
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.scope import Scope
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.interfaces.hooks.client import EVENTS
 from remembrancer.interfaces.hooks.place import Place, project_of
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 
 TURNS: Final = 50_000

@@ -31,7 +31,7 @@ from rich.table import Table
 from benchmarks.corpus import Words, open_memory
 from benchmarks.quality_long import in_long_turns
 from remembrancer import EventDraft
-from remembrancer.compose import choose_embedder
+from remembrancer.compose import choose_embedder  # pyright: ignore  older versions have it there too
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import locomo

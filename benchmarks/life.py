@@ -28,10 +28,10 @@ from rich.table import Table
 
 from benchmarks.life_days import DAYS, START, Life, make_life
 from benchmarks.life_run import DOWN, MEASURES, ORDER, LifeResult, live
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.catalogue import PRESETS, preset_named
 

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer import AsyncRemembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.names import ALIAS, NameMatch
 from remembrancer.domain.query import Filter
@@ -34,6 +33,7 @@ from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.metrics import measure
 from remembrancer.evaluation.statistics import bootstrap_intervals
 from remembrancer.language.english.other_names import namings
+from remembrancer.models import choose_embedder
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import Embedder
 

@@ -32,12 +32,12 @@ from markupsafe import Markup
 from benchmarks.outcomes_data import DISTRACTORS, GOLD, OTHERS, PORT_QUESTION, QUESTIONS, SERVICES, TASKS, WAYS
 from benchmarks.weights_embedder import KeptEmbedder
 from remembrancer import AsyncRemembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.statistics import bootstrap_intervals
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.panel import Panel, sample
+from remembrancer.models import choose_embedder
 from remembrancer.policies.forgetting.dynamics import Dynamics
 from remembrancer.policies.forgetting.reinforcement import LogarithmicGain
 from remembrancer.policies.ranking.scoring import Expression, Product, Saturating, Signal

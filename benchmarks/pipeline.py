@@ -27,7 +27,6 @@ from rich.table import Table
 
 from benchmarks.life_days import START, Exchange, Life, Note, Session, make_life
 from remembrancer import AsyncRemembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.job import Job
 from remembrancer.engine.compact import CompactionReport
@@ -36,6 +35,7 @@ from remembrancer.errors import ModelUnavailable
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.sweeps import JobReport
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 from remembrancer.testing.doubles import FixedClock
 

@@ -23,12 +23,12 @@ import numpy as np
 from benchmarks.pollution_forms import HELD_OUT, TUNED, polluted
 from benchmarks.quality_asked import TURNS, Files, ask
 from benchmarks.quality_variants import FULL
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.engine.asked_once import asked_once
 from remembrancer.evaluation import questions
 from remembrancer.evaluation.dataset import Conversation, Dataset
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 
 FOLDER: Final = Path(__file__).parent

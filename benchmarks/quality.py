@@ -29,7 +29,6 @@ from benchmarks.quality_pictures import draw
 from benchmarks.quality_report import Block, LocomoResult, Quality, as_json, sheet, views
 from benchmarks.quality_third_person import asked_in_third_person
 from benchmarks.quality_variants import FULL, left_out, left_out_together, simple, single_searches
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.engine.asked_once import asked_once
 from remembrancer.errors import InvalidInput
@@ -37,6 +36,7 @@ from remembrancer.evaluation import locomo, questions
 from remembrancer.evaluation.dataset import Dataset
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.sheet import print_sheet
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 
 TUNED: Final = frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})

@@ -27,9 +27,9 @@ from rich.table import Table
 from benchmarks.corpus import SIZES, Words, fill, open_memory
 from benchmarks.start import cost_of
 from remembrancer import AsyncRemembrancer, Remembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 
 QUESTIONS: Final = 300

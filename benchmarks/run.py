@@ -30,11 +30,11 @@ from benchmarks.peers.measure import QUESTIONS, Found, Speed, found, real_texts,
 from benchmarks.peers.process import SYSTEMS, Measurable, Running, install, last_words
 from benchmarks.peers.report import Report, markdown, picture
 from benchmarks.quality import TUNED
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.evaluation import locomo, questions
 from remembrancer.evaluation.dataset import Dataset, Selection
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder, computing
 
 FOLDER: Final = Path("build/bench")

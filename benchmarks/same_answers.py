@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 from postgres_server import serving
 
 from remembrancer import Recall, Remembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.event import EventDraft
 from remembrancer.evaluation import locomo
 from remembrancer.evaluation.dataset import Conversation, DatasetQuestion
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 
 if TYPE_CHECKING:
     from remembrancer.ports.embedder import Embedder

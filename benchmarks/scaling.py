@@ -26,13 +26,13 @@ from markupsafe import Markup
 
 from benchmarks.corpus import Words, fill
 from remembrancer import AsyncRemembrancer, compose
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.panel import row_panel
 from remembrancer.interfaces.charts.svg import SMALL, fitted
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 
 FOLDER: Final = Path("build/scaling")

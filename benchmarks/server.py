@@ -32,10 +32,10 @@ from benchmarks.corpus import Words, fill, open_memory
 from benchmarks.server_clients import HITS, LOADS, MIXED, RECALL, Loaded, Requests, drive
 from benchmarks.server_process import ServerProcess, serving
 from remembrancer import Remembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.api_key import Right
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder
 
 SIZES: Final = (10_000, 100_000)

@@ -27,13 +27,14 @@ from benchmarks.quality_variants import STATES
 from benchmarks.weights_embedder import KeptEmbedder
 from benchmarks.weights_learn import METRICS, Floats, Lesson, Weights, found, learn
 from benchmarks.weights_record import MESSAGE, Recorded, joined, load, record
-from remembrancer.compose import choose_embedder, choose_preset
+from remembrancer.compose import choose_preset
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import locomo, questions
 from remembrancer.evaluation.dataset import Dataset
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.statistics import bootstrap_intervals
+from remembrancer.models import choose_embedder
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Signal, Weighted
 from remembrancer.ports.embedder import token_embedder

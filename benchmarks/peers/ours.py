@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from benchmarks.peers.worker import Item, Peer, Vectors, serve
 from remembrancer import AsyncRemembrancer, EventDraft
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import (
     ComputingEmbedder,
     Embedded,

@@ -27,9 +27,9 @@ from benchmarks.peers.process import Running, install
 from benchmarks.poison.measure import MEASURED, Contender, Process, Result, attack, others, ours
 from benchmarks.poison.report import Report, markdown, picture, restored
 from benchmarks.poison.scenarios import COPIES, Suite, suite
-from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.models import choose_embedder
 from remembrancer.presets.catalogue import PRESETS
 
 FOLDER: Final = Path("build/poison")

@@ -19,9 +19,10 @@ from benchmarks.peers.worker import Item, Vectors, converse
 from benchmarks.poison.worker import Found, Worker
 from benchmarks.weights_embedder import KeptEmbedder
 from remembrancer import AsyncRemembrancer, EventDraft
-from remembrancer.compose import choose_embedder, choose_preset
+from remembrancer.compose import choose_preset
 from remembrancer.config import Settings
 from remembrancer.domain.recall import Hit, Recall
+from remembrancer.models import choose_embedder
 from remembrancer.ports.embedder import Embedder, TokenEmbedder
 from remembrancer.presets.spec import Preset
 

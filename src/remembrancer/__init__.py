@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,23 +74,11 @@ _HOMES: Final = {
 }
 
 
-_IDLE_THREADS: Final = "OPENBLAS_THREAD_TIMEOUT"
-
-
 def __getattr__(name: str) -> Any:
-    """Load a public name on first use, so that `import remembrancer` is fast.
-
-    While this loads numpy, OPENBLAS_THREAD_TIMEOUT is 20, unless it is set already. Without it, the threads of numpy's
-    OpenBLAS spin for a tenth of a second, which costs as much CPU as importing numpy; with 20 they stop after 2 ** 20
-    cycles, half a millisecond.
-    """
+    """Load a public name on first use, so that `import remembrancer` is fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    leave = _IDLE_THREADS in os.environ or "numpy" in sys.modules
-    if not leave:
-        os.environ[_IDLE_THREADS] = "20"
-    try:
+    from remembrancer.modules import idle_threads_that_sleep  # noqa: PLC0415  `import remembrancer` loads no module
+
+    with idle_threads_that_sleep():
         return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
-    finally:
-        if not leave:
-            del os.environ[_IDLE_THREADS]

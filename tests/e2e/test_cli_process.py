@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from driver import Cli
@@ -102,3 +103,33 @@ def test_colours_are_for_terminals_that_want_them(environment: dict[str, str]) -
         [*PROGRAM, "demo"], env={**environment, "NO_COLOR": "1"}, check=True, capture_output=True
     ).stdout
     assert b"\x1b[36m" not in plain
+
+
+def _exits(program: str, stdout: int | IO[bytes] = subprocess.PIPE) -> subprocess.CompletedProcess[bytes]:
+    """Run a program in which `main.main` runs a command of the program's own."""
+    started = f"import atexit, sys\nfrom remembrancer.interfaces.cli import main\n{program}\nmain.main()"
+    return subprocess.run([sys.executable, "-c", started], stdout=stdout, stderr=subprocess.PIPE, check=False)
+
+
+def test_what_a_command_registered_for_the_exit_runs_and_the_output_is_written() -> None:
+    ran = _exits("main.run = lambda _: (print('said'), atexit.register(print, 'last'), 3)[2]")
+    assert (ran.returncode, ran.stdout.split()) == (3, [b"said", b"last"])
+
+
+def test_an_error_that_the_program_does_not_handle_ends_it_with_a_traceback() -> None:
+    ran = _exits("main.run = lambda _: 1 / 0")
+    assert (ran.returncode, ran.stderr.splitlines()[-1]) == (1, b"ZeroDivisionError: division by zero")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_output_that_cannot_be_written_at_the_exit_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    with open("/dev/full", "wb") as full:  # noqa: PTH123  a device
+        ran = _exits("main.run = lambda _: print('said') or 0", full)
+    assert ran.returncode == 120
+    assert b"No space left on device" in ran.stderr
+
+
+def test_what_another_program_registered_before_runs_too() -> None:
+    ran = _exits("main.run = lambda _: print('said') or 3\natexit.register(print, 'last')")
+    assert (ran.returncode, ran.stdout.split()) == (3, [b"said", b"last"])

@@ -269,7 +269,7 @@ class TestAFileOfTheThirdVersion:
         async def search(store: SearchedStore) -> tuple[tuple[UUID, ...], float]:
             words = await store.search(ANA, request("owl", "kestrel"))
             meaning = await store.search(ANA, request(vector=a_vector(1), model="m"))
-            return words.ids, float(meaning.similarity[0])
+            return tuple(words.ids), float(meaning.similarity[0])
 
         assert with_store(third_file, search) == ((OWL.id,), pytest.approx(1.0))
 

@@ -13,15 +13,10 @@ from uuid import UUID
 import pytest
 from judging import Judge
 
-from remembrancer import Remembrancer, compose
+from remembrancer import Remembrancer, compose, models
 from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.compose import (
-    LLM_PACKAGES,
-    LOCAL_PACKAGES,
-    choose_embedder,
-    choose_llm,
     choose_preset,
-    choose_reranker,
 )
 from remembrancer.config import Secret, Settings, load
 from remembrancer.domain.memory import Cue
@@ -29,6 +24,13 @@ from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.language.cues import analysed
 from remembrancer.language.lexical import analyse
+from remembrancer.models import (
+    LLM_PACKAGES,
+    LOCAL_PACKAGES,
+    choose_embedder,
+    choose_llm,
+    choose_reranker,
+)
 from remembrancer.ports.language_model import LanguageModel, Task
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM
@@ -278,13 +280,13 @@ def without_the_local_packages(name: str, package: str | None = None) -> object:
 
 
 def test_a_local_embedder_without_its_packages_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "find_spec", without_the_local_packages)
+    monkeypatch.setattr(models, "find_spec", without_the_local_packages)
     with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[local\]'"):
         choose_embedder(Settings(embedder="local"))
 
 
 def test_without_the_local_embedders_packages_auto_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "find_spec", without_the_local_packages)
+    monkeypatch.setattr(models, "find_spec", without_the_local_packages)
     choice = choose_embedder(Settings(embedder="auto"))
     assert choice.embedder is None
     assert choice.absent.startswith("no embedder: lexical recall only (the local embedder needs onnx")
@@ -355,10 +357,10 @@ def test_ollama_is_called_at_the_address_of_the_settings() -> None:
 
 
 def test_ollama_is_called_at_its_usual_address_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "OLLAMA_URL", "http://127.0.0.1:1")
+    monkeypatch.setattr(models, "OLLAMA_URL", "http://127.0.0.1:1")
     assert asked_with(Settings(embedder="ollama:nomic-embed-text")).startswith("Ollama at 127.0.0.1:1, ")
     monkeypatch.undo()
-    assert compose.OLLAMA_URL == "http://localhost:11434"
+    assert models.OLLAMA_URL == "http://localhost:11434"
 
 
 def without_httpx(name: str, package: str | None = None) -> object:
@@ -366,13 +368,13 @@ def without_httpx(name: str, package: str | None = None) -> object:
 
 
 def test_ollama_without_httpx_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    monkeypatch.setattr(models, "find_spec", without_httpx)
     with pytest.raises(ModelUnavailable, match=r"needs httpx: pip install 'remembrancer\[ollama\]'"):
         choose_embedder(Settings(embedder="ollama:nomic-embed-text"))
 
 
 def test_without_httpx_auto_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    monkeypatch.setattr(models, "find_spec", without_httpx)
     choice = choose_embedder(Settings(embedder="auto", ollama_url="http://localhost:11434"))
     assert choice.embedder is None
     assert choice.absent.startswith("no embedder: lexical recall only (the Ollama embedder needs httpx")
@@ -408,7 +410,7 @@ def test_a_compatible_server_is_asked_at_its_address_without_a_key() -> None:
 
 
 def test_a_remote_embedder_without_httpx_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    monkeypatch.setattr(models, "find_spec", without_httpx)
     with pytest.raises(ModelUnavailable, match=r"needs httpx: pip install 'remembrancer\[remote\]'"):
         choose_embedder(Settings(embedder="openai:m", embedder_url="http://127.0.0.1:1/v1"))
 
@@ -449,7 +451,7 @@ def test_a_folder_without_a_cross_encoder_is_unavailable(tmp_path: Path) -> None
 
 
 def test_a_cross_encoder_without_its_packages_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "find_spec", without_the_local_packages)
+    monkeypatch.setattr(models, "find_spec", without_the_local_packages)
     with pytest.raises(ModelUnavailable, match=r"needs onnxruntime, tokenizers: pip install 'remembrancer\[local\]'"):
         choose_reranker(Settings(reranker=f"cross-encoder:{tmp_path}"))
 
@@ -468,7 +470,7 @@ def test_an_endpoint_without_a_model_is_refused_by_the_setting_s_name() -> None:
 
 
 def test_an_endpoint_without_httpx_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    monkeypatch.setattr(models, "find_spec", without_httpx)
     with pytest.raises(ModelUnavailable, match=r"needs httpx: pip install 'remembrancer\[rerank\]'"):
         choose_reranker(an_endpoint())
 
@@ -556,7 +558,7 @@ def test_a_language_model_without_a_package_is_unavailable(package: str, monkeyp
     def without(name: str, parent: str | None = None) -> object:
         return None if name == package else util.find_spec(name, parent)
 
-    monkeypatch.setattr(compose, "find_spec", without)
+    monkeypatch.setattr(models, "find_spec", without)
     with pytest.raises(ModelUnavailable, match=rf"a language model needs {package}: pip install 'remembrancer\[llm\]'"):
         choose_llm(an_llm())
 
@@ -567,7 +569,7 @@ def test_a_package_in_a_package_that_is_missing_is_missing(monkeypatch: pytest.M
             raise ModuleNotFoundError(name)
         return util.find_spec(name, parent)
 
-    monkeypatch.setattr(compose, "find_spec", without)
+    monkeypatch.setattr(models, "find_spec", without)
     with pytest.raises(ModelUnavailable, match=r"needs google\.genai: pip install 'remembrancer\[llm\]'"):
         choose_llm(an_llm(llm="gemini:m"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from remembrancer.errors import ModelUnavailable
@@ -56,6 +57,18 @@ class Deferred(Generic[Model]):
     async def load(self) -> None:
         """Load the model now. Raises ModelUnavailable when that is impossible."""
         await self._get()
+
+    def begin(self) -> None:
+        """Begin to load the model, in another thread. The first call waits for it, or raises its ModelUnavailable."""
+        thread = ThreadPoolExecutor(1, "load-model")
+        begun, load = thread.submit(self._load), self._load
+        thread.shutdown(wait=False)
+
+        def loaded() -> Model:
+            self._load = load
+            return begun.result()
+
+        self._load = loaded
 
     async def close(self) -> None:
         if self._loaded is not None:

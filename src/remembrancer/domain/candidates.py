@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -71,7 +71,7 @@ class Candidates:
     `cue`: the ordinal of the best cue; `ref`: the store's id of that cue.
     """
 
-    ids: tuple[UUID, ...]
+    ids: Sequence[UUID]
     cue: NDArray[np.int32]
     ref: NDArray[np.int64]
     similarity: NDArray[np.float32]

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
@@ -347,13 +348,19 @@ def event_of(
         draft,
         Event,
         id=identifier or ctx.new_id(now),
-        scope=scope if draft.session is None else scope.narrowed(session=draft.session),
+        scope=scope if draft.session is None else _in_session(scope, draft.session),
         seq=0,  # the store assigns the position in the stream
         occurred_at=draft.occurred_at or at or now,
         recorded_at=now,
         role=role,
         origin=origin_of(role),
     )
+
+
+@lru_cache(maxsize=256)
+def _in_session(scope: Scope, session: str) -> Scope:
+    """Cached, because turns of one session follow one another."""
+    return scope.narrowed(session=session)
 
 
 async def _entries(ctx: Context, events: Sequence[tuple[Event, EventDraft]]) -> list[Entry]:

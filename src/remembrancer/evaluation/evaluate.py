@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from remembrancer.compose import choose_embedder, choose_reranker
 from remembrancer.config import Settings
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
@@ -24,6 +23,7 @@ from remembrancer.evaluation.report import EvaluationReport, Group, as_json
 from remembrancer.evaluation.run import OnProgress, judge
 from remembrancer.evaluation.summary import Outcomes, abstention_results, levels, summarise
 from remembrancer.evaluation.system import System
+from remembrancer.models import choose_embedder, choose_reranker
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.reranker import Reranker
 from remembrancer.values import dataclass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.compose import choose_embedder, choose_preset
+from remembrancer.compose import choose_preset
 from remembrancer.config import Settings
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
@@ -32,6 +32,7 @@ from remembrancer.evaluation.segmentation_data import ALL, PARTS, TEST, Dialogue
 from remembrancer.evaluation.segmentation_metrics import found, pk, window_diff
 from remembrancer.evaluation.segmentation_report import SegmentationReport, SetReport, as_json
 from remembrancer.evaluation.segmentation_summary import DialogueOutcome, differences, summarise
+from remembrancer.models import choose_embedder
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.segmentation.segments import Segmenter, StreamTurn, edges
 from remembrancer.policies.segmentation.topic_shift import TopicShift

@@ -287,8 +287,9 @@ class AsyncRemembrancer(View):
         given = list(validation.several("events", events))
         drafted = partial(_each, "events", given, _draft)
         drafts = drafted() if len(given) <= FEW_EVENTS else await asyncio.to_thread(drafted)
-        for session in dict.fromkeys(draft.session for draft in drafts if draft.session is not None):
-            self._caller.as_other(session=session)
+        if self._caller.bound:
+            for session in dict.fromkeys(draft.session for draft in drafts if draft.session is not None):
+                self._caller.as_other(session=session)
         appended = await engine.record.observe(self._ctx, self.scope, drafts)
         self._wake_indexer()
         self._arrivals.wake()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, cast, overload
 from uuid import UUID
 
 import numpy as np
@@ -52,14 +52,50 @@ _MOVING: Final[dict[str, type[np.generic]]] = {
     "failed": np.float32,
 }
 """Fields that can change while `revision` stays the same."""
+_EXPOSED_AT: Final = {exposure: f"last_{exposure}_at" for exposure in Exposure}
+_LEVELS: Final = tuple((int(level), level.name.lower()) for level in list(Level)[1:])
+
+
+class CandidateIds(Sequence[UUID]):
+    """Ids of memories, each made from its two halves when it is read: of hundreds of candidates, a recall reads ten."""
+
+    def __init__(self, halves: NDArray[np.uint64]) -> None:
+        """`halves`: shape (memories, 2)."""
+        self._halves = halves
+        self._made: dict[int, UUID] = {}
+
+    def __len__(self) -> int:
+        return len(self._halves)
+
+    def __iter__(self) -> Iterator[UUID]:
+        return (UUID(int=high << 64 | low) for high, low in self._halves.tolist())
+
+    @overload
+    def __getitem__(self, place: int) -> UUID: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> CandidateIds: ...
+
+    def __getitem__(self, place: int | slice) -> UUID | CandidateIds:
+        if isinstance(place, slice):
+            return CandidateIds(self._halves[place])
+        made = self._made.get(place)
+        if made is None:
+            high, low = self._halves[place].tolist()
+            made = self._made[place] = UUID(int=high << 64 | low)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(cast("tuple[object]", other)) if isinstance(other, tuple | CandidateIds) else False
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 class MemoryColumns:
     """Memory fields by slot. A new revision of a memory takes a new slot; the old slot is no longer used."""
 
     def __init__(self) -> None:
-        self._ids: list[UUID | None] = []
-        """None: not made from its halves yet, in an index read from a file."""
         self._revisions = GrowingArray[np.int64](np.int64)
         self._oldness = GrowingArray[np.int64](np.int64)
         self._id_halves = GrowingArray[np.uint64](np.uint64, 2)
@@ -81,7 +117,6 @@ class MemoryColumns:
         columns._texts = {name: arrays[name] for name in _TEXTS}
         columns._numbers = {name: arrays[name] for name in _FIXED | _MOVING}
         columns._codes = {name: {text: code for code, text in enumerate(texts[name])} for name in _TEXTS}
-        columns._ids = [None] * len(columns._revisions)
         return columns
 
     def arrays(self) -> dict[str, GrowingArray[Any]]:
@@ -103,11 +138,11 @@ class MemoryColumns:
         return {name: list(codes) for name, codes in self._codes.items()}
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._revisions)
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.arrays().values()) + 92 * len(self._ids)
+        return sum(array.nbytes for array in self.arrays().values()) + 92 * len(self)
 
     @property
     def newest_first(self) -> tuple[NDArray[np.generic], ...]:
@@ -125,8 +160,8 @@ class MemoryColumns:
         """The slots in use, shape (memories,)."""
         return self._alive.values
 
-    def ids(self, slots: Iterable[int]) -> tuple[UUID, ...]:
-        return tuple([self._ids[slot] or self._id(slot) for slot in slots])
+    def ids(self, slots: NDArray[np.integer]) -> CandidateIds:
+        return CandidateIds(self._id_halves.values.take(slots, axis=0))
 
     def revision(self, slot: int) -> int:
         return int(self._revisions.values[slot])
@@ -147,22 +182,21 @@ class MemoryColumns:
             level=self._levels(slots),
             worked=column("worked", np.float32),
             failed=column("failed", np.float32),
-            exposed={exposure: column(exposure.value, np.int32) for exposure in Exposure},
-            exposed_at={exposure: column(f"last_{exposure}_at", np.int64) for exposure in Exposure},
+            exposed={exposure: column(exposure, np.int32) for exposure in _EXPOSED_AT},
+            exposed_at={exposure: column(name, np.int64) for exposure, name in _EXPOSED_AT.items()},
         )
 
     def append(self, memories: Iterable[ChangedMemory]) -> int:
         """Append memories; returns how many. Consumes them one by one, because many tuples at once slow the garbage
         collector.
         """
-        first = len(self._ids)
+        first = len(self)
         values: list[Any] = []
         for memory in memories:
             values.extend(memory[:-1])
         if not values:
             return 0
         columns = {name: values[place :: len(_APPENDED)] for place, name in enumerate(_APPENDED)}
-        self._ids.extend(columns["id"])
         self._oldness.extend(-np.array(columns["occurred_to"], dtype=np.int64))
         halves = np.frombuffer(b"".join(one.bytes for one in columns["id"]), dtype=">u8")
         self._id_halves.extend(halves.reshape(-1, 2).astype(np.uint64))
@@ -174,17 +208,15 @@ class MemoryColumns:
             growing.extend(np.array(list(map(codes.__getitem__, columns[name])), dtype=np.int32))
         for name, growing in self._numbers.items():
             growing.extend(np.array(columns[name], dtype=(_FIXED | _MOVING)[name]))
-        self._alive.extend(np.ones(len(self._ids) - first, dtype=np.bool_))
+        self._alive.extend(np.ones(len(self) - first, dtype=np.bool_))
         labels = [
             (label, slot)
-            for slot, tags, metadata in zip(
-                range(first, len(self._ids)), columns["tags"], columns["metadata"], strict=True
-            )
+            for slot, tags, metadata in zip(range(first, len(self)), columns["tags"], columns["metadata"], strict=True)
             for label in _labels_of(tags, metadata)
         ]
         self._labels.extend(np.array([label for label, _ in labels], dtype=np.int64))
         self._labelled.extend(np.array([slot for _, slot in labels], dtype=np.int32))
-        return len(self._ids) - first
+        return len(self) - first
 
     def update(self, slot: int, memory: ChangedMemory) -> None:
         """Update the fields in `_MOVING` (validity and strength) of a slot."""
@@ -269,20 +301,15 @@ class MemoryColumns:
             case Reach.SESSION:
                 return seen & are("session", mine.session) & own
 
-    def _id(self, slot: int) -> UUID:
-        high, low = self._id_halves.values[slot].tolist()
-        made = self._ids[slot] = UUID(int=high << 64 | low)
-        return made
-
     def _levels(self, slots: NDArray[np.int64]) -> NDArray[np.int32]:
         """The `domain.scope.Level` of each slot: the narrowest part of its scope that is set."""
         levels = np.zeros(len(slots), dtype=np.int32)
-        for level in list(Level)[1:]:
-            levels[self._texts[level.name.lower()].values.take(slots) != 0] = level
+        for level, name in _LEVELS:
+            levels[self._texts[name].values.take(slots) != 0] = level
         return levels
 
     def _has(self, label: int) -> NDArray[np.bool_]:
-        those = np.zeros(len(self._ids), dtype=np.bool_)
+        those = np.zeros(len(self), dtype=np.bool_)
         those[self._labelled.values[self._labels.values == label]] = True
         return those
 
@@ -293,7 +320,7 @@ class MemoryColumns:
         return self._codes[name].get(value or "", _UNKNOWN)
 
     def _is_any(self, name: str, values: frozenset[str]) -> NDArray[np.bool_]:
-        column, those = self._texts[name].values, np.zeros(len(self._ids), dtype=np.bool_)
+        column, those = self._texts[name].values, np.zeros(len(self), dtype=np.bool_)
         for value in values:
             those |= column == self._codes[name].get(value, _UNKNOWN)
         return those

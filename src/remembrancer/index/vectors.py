@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _WORD: Final = 64
 _BLOCK: Final = 32_768
 """The rows whose signs are compared at a time, so that intermediate results stay in the processor's cache."""
+_GATHERED: Final = 2_048
+"""The rows that are gathered and compared at a time, for the same reason."""
+_LEAST_SCALE: Final = float(np.finfo(np.float32).tiny)
+_NO_PRODUCTS: Final = np.zeros(0)
 _SAMPLED: Final = 65_536
 """With more rows than about this, the limit of the distance is estimated from every second, third … row."""
 
@@ -95,15 +99,17 @@ class VectorTable:
         Raises EmbedderMismatch for a query of another dimension.
         """
         self._require_dim(query)
-        scale = max(float(np.abs(query).max()) / 127, np.finfo(np.float32).tiny)
+        scale = max(float(np.abs(query).max()) / 127, _LEAST_SCALE)
         codes = np.rint(query / scale).astype(np.int8)[np.newaxis]
         rows, sizes = self._codes.values, self._scales.values
-        if cues is not None:
-            rows, sizes = rows.take(cues, axis=0), sizes.take(cues)
-        if not len(rows):
-            return np.zeros(0, dtype=np.float32)
+        if cues is None:
+            blocks = [rows] if len(rows) else []
+        else:
+            sizes = sizes.take(cues)
+            blocks = (rows.take(cues[start : start + _GATHERED], axis=0) for start in range(0, len(cues), _GATHERED))
         # simsimd's type stubs return its own buffer type; numpy reads that without a copy.
-        products = np.asarray(cast("Any", simsimd.cdist(codes, rows, "dot")), dtype=np.float32)[0]
+        compared = [np.asarray(cast("Any", simsimd.cdist(codes, block, "dot")))[0] for block in blocks]
+        products: Any = np.concatenate([_NO_PRODUCTS, *compared]).astype(np.float32)
         return products * (sizes * np.float32(scale))
 
     def likely(self, query: NDArray[np.float32], kept: NDArray[np.bool_] | None, count: int) -> NDArray[np.int64]:
@@ -154,9 +160,11 @@ def _sign_words(vectors: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.u
 
 
 def _share_of(distances: NDArray[np.uint16], share: float) -> np.uint16:
-    """The quantile `share`, below 1, of these distances."""
-    place = int(share * len(distances))
-    return np.partition(distances, place)[place]
+    """The quantile `share`, below 1, of these distances. They have few values, so that counting them takes half the
+    time of `np.partition`.
+    """
+    up_to = np.cumsum(np.bincount(distances))
+    return np.uint16(np.searchsorted(up_to, int(share * len(distances)), side="right"))
 
 
 MAX_CACHED_BYTES: Final = 64 << 20
@@ -174,7 +182,7 @@ class TokenEmbeddingCache:
 
     def of(self, refs: Iterable[int]) -> dict[int, NDArray[np.uint8]]:
         """The cached token embeddings of these refs."""
-        return {ref: self._kept[ref] for ref in refs if ref in self._kept}
+        return {ref: signs for ref in refs if (signs := self._kept.get(ref)) is not None}
 
     def keep(self, ref: int, signs: NDArray[np.uint8]) -> None:
         self.drop([ref])

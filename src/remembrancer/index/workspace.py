@@ -330,7 +330,7 @@ class WorkspaceIndex:
         cue, cue_by_words = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
         return Candidates(
-            ids=self._columns.ids(found.tolist()),
+            ids=self._columns.ids(found),
             cue=(cue - self._first_cue.values[found]).astype(np.int32),
             ref=self._ref_of_cue.values[cue],
             similarity=blank if dense_scores is None else dense_scores[found],
@@ -417,11 +417,13 @@ class WorkspaceIndex:
     def _append(self, memories: Iterable[ChangedMemory]) -> int:
         """Append memories; returns how many."""
         first_slot, first_cue = len(self._columns), len(self._memory_of_cue)
+        ids: list[UUID] = []
         sizes: list[int] = []
         values: list[Any] = []
 
         def with_cues_taken() -> Iterator[ChangedMemory]:
             for memory in memories:
+                ids.append(memory.id)
                 sizes.append(len(memory.cues))
                 for cue in memory.cues:
                     values.extend(cue)
@@ -432,7 +434,7 @@ class WorkspaceIndex:
             return 0
         refs, terms, lengths, vectors, flags, turns = (values[place::6] for place in range(6))
         slots = np.arange(first_slot, first_slot + count, dtype=np.int32)
-        self._slots.add(self._columns.ids(slots.tolist()), slots.tolist())
+        self._slots.add(ids, slots.tolist())
         self._first_cue.extend(first_cue + np.cumsum(sizes, dtype=np.int64) - sizes)
         self._memory_of_cue.extend(np.repeat(slots, sizes))
         self._ref_of_cue.extend(np.array(refs, dtype=np.int64))

@@ -56,6 +56,28 @@ def test_it_embeds_as_the_model_it_loads() -> None:
     assert asyncio.run(embed()) == (True, True)
 
 
+def test_a_load_that_was_begun_is_the_one_that_is_used() -> None:
+    loader = Loader()
+    embedder = deferred(loader)
+    embedder.begin()
+    asyncio.run(load(embedder))
+    assert (len(loader.loaded), loader.threads) == (1, ["load-model_0"])
+
+
+def test_after_a_load_that_was_begun_and_failed_the_next_call_loads_again() -> None:
+    async def embed() -> str:
+        with pytest.raises(ModelUnavailable) as raised:
+            await embedder.embed_query("one")
+        await embedder.embed_query("one")
+        return str(raised.value)
+
+    loader = Loader(ModelUnavailable("no file"))
+    embedder = deferred(loader)
+    embedder.begin()
+    assert asyncio.run(embed()) == "no file"
+    assert (len(loader.loaded), len(loader.threads)) == (1, 2)
+
+
 def test_it_can_be_loaded_before_it_is_used() -> None:
     loader = Loader()
 

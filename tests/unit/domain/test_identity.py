@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from uuid import RFC_4122, UUID
+from uuid import RFC_4122, UUID, uuid5
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from remembrancer.domain.identity import derived_id, uuid7
 
@@ -30,3 +33,8 @@ def test_a_derived_id_is_the_same_each_time() -> None:
 def test_a_derived_id_depends_on_source_and_purpose() -> None:
     made = {derived_id(UUID(int=1), "memory"), derived_id(UUID(int=2), "memory"), derived_id(UUID(int=1), "fact")}
     assert len(made) == 3
+
+
+@given(st.uuids(), st.text())
+def test_a_derived_id_is_the_uuid5_of_the_standard_library(source: UUID, purpose: str) -> None:
+    assert derived_id(source, purpose) == uuid5(source, purpose)

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from sentence_models import write_folder
 
-from remembrancer import Remembrancer, compose
+from remembrancer import Remembrancer, models
 from remembrancer.adapters.embedders.local import LocalEmbedder
 from remembrancer.config import Settings, load
 from remembrancer.domain.calibration import REFERENCE, CosineScale
@@ -90,7 +90,7 @@ def told(recalls: Sequence[Recall]) -> list[list[tuple[str, float]]]:
 
 
 def chosen(settings: Settings) -> Embedder:
-    embedder = compose.choose_embedder(settings).embedder
+    embedder = models.choose_embedder(settings).embedder
     assert embedder is not None
     return embedder
 
@@ -153,7 +153,7 @@ def test_a_calibration_is_kept_in_the_folder_and_does_not_change_the_id(tmp_path
     settings = Settings(embedder=f"folder:{write_folder(tmp_path)}")
     (tmp_path / "remembrancer.json").write_text('{"languages": ["en"]}')
     before = chosen(settings)
-    path = compose.keep_calibration(settings, CALIBRATED)
+    path = models.keep_calibration(settings, CALIBRATED)
     after = chosen(settings)
     assert (is_uncalibrated(before), before.model_id) == (True, after.model_id)
     kept = calibration(after)

@@ -66,7 +66,7 @@ async def ids_found(db: Path) -> tuple[UUID, ...]:
     assert_same_answer(found, expected)
     for one in (store, plain):
         await one.close()
-    return found.ids
+    return tuple(found.ids)
 
 
 def files_of(db: Path) -> list[Path]:

@@ -35,7 +35,7 @@ def test_writes_seen_by_another_question_while_a_vector_is_awaited_are_searched_
         search = index.search(await the_view(store), READER, asked)
         await remember(store, indexed(a_memory("the kestrel")))
         index.search(await the_view(store), READER, asked).candidates()
-        return search.candidates(a_vector(1, 0)).ids
+        return tuple(search.candidates(a_vector(1, 0)).ids)
 
     assert set(asyncio.run(steps())) == {a_memory("a kestrel").id, a_memory("the kestrel").id}
 

@@ -23,7 +23,6 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer import Recall, Remembrancer
-from remembrancer.compose import choose_embedder
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.baselines import Dense, Grep
 from remembrancer.evaluation.dataset import DatasetTurn, Transcript
@@ -44,6 +43,7 @@ from remembrancer.interfaces.wire.recall import (
     RecallOut,
     milliseconds,
 )
+from remembrancer.models import choose_embedder
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:

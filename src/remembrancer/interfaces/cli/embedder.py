@@ -99,10 +99,10 @@ def calibrate(call: Invocation) -> None:
 
     Example: remembrancer embedder calibrate --embedder folder:models/mpnet
     """
-    from remembrancer import compose  # noqa: PLC0415  loads the adapters
+    from remembrancer import models  # noqa: PLC0415  loads the adapters
     from remembrancer.engine.calibrate import measure  # noqa: PLC0415  loads numpy
 
-    embedder = compose.choose_embedder(call.settings).embedder
+    embedder = models.choose_embedder(call.settings).embedder
     if embedder is None:
         raise InvalidInput("embedder", call.settings.embedder, "an embedder")
 
@@ -113,7 +113,7 @@ def calibrate(call: Invocation) -> None:
             await embedder.close()
 
     found = asyncio.run(measured())
-    kept = compose.keep_calibration(call.settings, found.calibration)
+    kept = models.keep_calibration(call.settings, found.calibration)
     call.answer(CalibratedOut.of(embedder.model_id, found, kept), _calibrated)
 
 

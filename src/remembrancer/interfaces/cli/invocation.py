@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.cli.progress import Shows
     from remembrancer.interfaces.wire.shape import Wire
     from remembrancer.jobs.indexer import IndexReport
+    from remembrancer.ports.embedder import Embedder
 
 W = TypeVar("W", bound="Wire")
 
@@ -114,12 +115,18 @@ class Invocation:
 
     @contextmanager
     def opened(
-        self, *, create: bool, settings: Settings | None = None, clock: Clock | None = None
+        self, *, create: bool, settings: Settings | None = None, clock: Clock | None = None, asked: str | None = None
     ) -> Generator[Remembrancer, None, None]:
-        """The open memory. Without `create`, a missing file raises StoreUnavailable and is not created."""
+        """The open memory. Without `create`, a missing file raises StoreUnavailable and is not created.
+
+        `asked`: the question that it will be asked. A model in this process that reads it is loaded in another thread,
+        while the memory is imported and opened.
+        """
+        settings = settings or self.settings
+        embedder = None if asked is None else _loading(settings, asked)
         from remembrancer import Remembrancer
 
-        with Remembrancer.open(settings=settings or self.settings, clock=clock, create=create) as memory:
+        with Remembrancer.open(settings=settings, embedder=embedder, clock=clock, create=create) as memory:
             yield memory
 
     def run(
@@ -223,6 +230,22 @@ class Invocation:
         from remembrancer.interfaces.cli.progress import progress
 
         return progress(self.err, doing, shows, total)
+
+
+def _loading(settings: Settings, question: str) -> Embedder | None:
+    """The embedder of the settings, which is being loaded; None for one that has no model in this process, or none for
+    this question.
+    """
+    from remembrancer.adapters.deferred import DeferredTokenEmbedder
+    from remembrancer.models import choose_embedder
+    from remembrancer.modules import idle_threads_that_sleep
+
+    with idle_threads_that_sleep():
+        embedder = choose_embedder(settings).embedder
+    if not isinstance(embedder, DeferredTokenEmbedder) or not embedder.reads(question):
+        return None
+    embedder.begin()
+    return embedder
 
 
 def _console(*, stderr: bool, full_ids: bool) -> Console:

@@ -99,7 +99,7 @@ def recall(
     if not render and (detail != "auto" or max_chars != BLOCK_CHARS):
         raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
     asked = arguments(question)
-    with call.opened(create=False) as memory:
+    with call.opened(create=False, asked=query) as memory:
         answer = memory.recall(query, explain=True, mark=mark, keep=keep, **asked)
         block = answer.block(max_chars=max_chars, detail=detail) if render else None
         if memory.presets.in_use.marks_recalled if mark is None else mark:

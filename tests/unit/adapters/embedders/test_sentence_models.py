@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sentence_models import DIM, KINDS, Kind, write_folder
 
 from minilm_graphs import source
-from remembrancer import compose
+from remembrancer import models
 from remembrancer.adapters.embedders.local import LocalEmbedder, folder_of_package, sentence_model
 from remembrancer.adapters.embedders.local.sentence_model import OURS
 from remembrancer.config import Settings
@@ -270,7 +270,7 @@ def test_our_file_names_the_languages_instead_of_the_card(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("languages", "reads"), [('["de"]', False), ('["de", "ru"]', True)])
 def test_a_model_of_latin_languages_reads_no_other_script(languages: str, reads: bool, tmp_path: Path) -> None:
     (write_folder(tmp_path) / OURS).write_text(f'{{"languages": {languages}}}')
-    embedder = compose.choose_embedder(Settings(embedder=f"folder:{tmp_path}")).embedder
+    embedder = models.choose_embedder(Settings(embedder=f"folder:{tmp_path}")).embedder
     assert embedder is not None
     assert (embedder.reads("Wo ist er?"), embedder.reads("Где он?")) == (True, reads)
 
@@ -279,7 +279,7 @@ def test_a_model_of_latin_languages_reads_no_other_script(languages: str, reads:
 
 
 def test_the_setting_embedder_names_a_folder(tmp_path: Path) -> None:
-    embedder = compose.choose_embedder(Settings(embedder=f"folder:{write_folder(tmp_path)}")).embedder
+    embedder = models.choose_embedder(Settings(embedder=f"folder:{write_folder(tmp_path)}")).embedder
     assert embedder is not None
     vector = asyncio.run(embedder.embed_query(QUESTION))
     assert (embedder.dim, vector.shape) == (DIM, (DIM,))
@@ -290,7 +290,7 @@ def test_the_setting_embedder_names_a_package(tmp_path: Path, monkeypatch: pytes
     write_folder(tmp_path / "some_model" / "model")
     (tmp_path / "some_model" / "__init__.py").write_text("raise RuntimeError('code of the package ran')")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    embedder = compose.choose_embedder(Settings(embedder="package:some_model")).embedder
+    embedder = models.choose_embedder(Settings(embedder="package:some_model")).embedder
     assert embedder is not None
     assert embedder.model_id.startswith("model/fp32@")
     assert "some_model" not in sys.modules
@@ -304,4 +304,4 @@ def test_a_package_that_is_not_installed_is_named(name: str) -> None:
 
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match=r"there is no folder .*none: a sentence transformer's folder holds"):
-        compose.choose_embedder(Settings(embedder=f"folder:{tmp_path / 'none'}"))
+        models.choose_embedder(Settings(embedder=f"folder:{tmp_path / 'none'}"))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -300,7 +301,7 @@ def memory_rows(connection: Connection) -> list[ChangedMemory]:
 
 def kept_by_columns(columns: MemoryColumns, reader: Reader, where: Filter) -> set[UUID]:
     mask = columns.mask(reader, where)
-    return {identifier for identifier, keep in zip(columns.ids(range(len(mask))), mask.tolist(), strict=True) if keep}
+    return set(columns.ids(np.flatnonzero(mask)))
 
 
 json_values = st.recursive(

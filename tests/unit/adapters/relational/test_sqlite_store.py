@@ -175,7 +175,7 @@ def test_writes_seen_by_another_question_while_a_vector_is_awaited_are_searched_
         def asking(view: ReadView) -> tuple[UUID, ...]:
             search = index.search(view, READER, asked)
             asyncio.run_coroutine_threadsafe(write_and_ask(), loop).result()
-            return search.candidates(a_vector(1, 0)).ids
+            return tuple(search.candidates(a_vector(1, 0)).ids)
 
         return await one.read(asking)
 
