@@ -296,6 +296,7 @@ def copy_pages(source: SqliteConnection, path: str, on_pages: OnPages | None = N
     key = source.file_key
     if key is None:
         with closing(connect(path)) as first:
+            first.pragma("page_size", source.pragma("page_size"))
             checksums.reserved(first, checksums.reserved(source))
             first.pragma("user_version", 1)
     with closing(connect(path, key=key)) as copy:
