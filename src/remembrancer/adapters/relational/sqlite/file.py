@@ -41,8 +41,8 @@ ALONE_S: Final = 1.0
 """The time in seconds that `fill` waits for other connections to be closed."""
 CACHE_KIB: Final = 32_768
 PAGE_BYTES: Final = 2_048
-"""The size of the pages of a new file; older files keep theirs. Larger pages have more unused space: every table needs a
-page, and two rows of 1.6 kB, as token signs are, fill 80 % of one of 4,096 bytes.
+"""The size of the pages of a new file; older files keep theirs. Larger pages have more unused space: every table needs
+one, and two rows of 1.6 kB, as token signs are, fill 80 % of 4,096 bytes.
 """
 LOG_PAGES: Final = 4_000
 """The pages of the write-ahead log after which they are copied into the file. A turn writes some 28 pages, many of them
