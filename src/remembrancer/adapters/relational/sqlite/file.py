@@ -370,6 +370,7 @@ def create_encrypted(path: str, encryption: EncryptionKey) -> None:
     partial = f"{path}.{os.urandom(4).hex()}.partial"
     try:
         with closing(connect(partial, key=encryption.of_file(ciphers.new_salt()))) as connection:
+            connection.pragma("page_size", PAGE_BYTES)
             connection.pragma("journal_mode", "wal")  # writes the first page, with the salt
         if Path(path).exists() and not Path(path).stat().st_size:
             Path(partial).replace(path)
