@@ -23,7 +23,7 @@ from remembrancer.adapters.relational.rows import CUE_TEXT
 from remembrancer.adapters.relational.schema import Table, current_version, migrations, schema_sql, tables
 from remembrancer.adapters.relational.sqlite import ciphers, row_keys, schema
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
-from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.sqlite.file import PAGE_BYTES, SqliteFile
 from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS, LOGS, NAME, STREAM, RowKeys, RowOwner
 from remembrancer.domain.erasure import ERASED
 from remembrancer.domain.memory import Cue
@@ -306,6 +306,7 @@ def _filled(
     version: int = contents["version"]
     if version > current_version():
         raise StoreUnavailable(f"{backup}: written by a newer Remembrancer; upgrade remembrancer to restore it")
+    target.pragma("page_size", PAGE_BYTES)
     target.pragma("synchronous", "OFF")  # the caller syncs the whole file
     target.pragma("foreign_keys", True)
     target.execute("BEGIN")
