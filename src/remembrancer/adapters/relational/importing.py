@@ -22,9 +22,9 @@ from remembrancer.adapters.relational.memories import (
     NewCue,
     add_cues,
     add_provenance,
-    event_rows,
     insert_row,
     next_change,
+    rows_of_events,
 )
 from remembrancer.adapters.relational.rows import (
     AUDIT,
@@ -196,7 +196,7 @@ class _Import:
             "SELECT min(revision) FROM cues WHERE memory = ? AND ordinal = ? AND revision > ?",
             (number, cue.ordinal, record.revision),
         ).get
-        events = {} if cue.event_id is None else event_rows(connection, self._scope.workspace, [cue.event_id])
+        events = {} if cue.event_id is None else rows_of_events(connection, self._scope.workspace, [cue.event_id])
         if cue.event_id is not None and not events:
             raise _not_preceding("cue.event_id", cue.event_id)
         last = record.last if record.last is not None or later is None else later - 1

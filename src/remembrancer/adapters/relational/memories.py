@@ -67,7 +67,7 @@ def add_memories(
     cues = sum(len(write.cues) for write in writes)
     numbers = connection.dialect.new_numbers(connection, {"memories": len(writes), "cues": cues})
     change = next_change(connection, workspace, len(writes)) - len(writes)
-    events = _event_rows(connection, workspace, writes, event_rows)
+    events = _events_of(connection, workspace, writes, event_rows)
     rows: list[Sequence[Binding]] = []
     provenance: list[Sequence[Binding]] = []
     added: list[NewCue] = []
@@ -280,7 +280,7 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected
         f"UPDATE memories SET {assigned(*MEMORIES.names, 'change')}, {STAMPED} WHERE n = ?",
         (*MEMORIES.bindings(after), next_change(connection, scope.workspace), micros(at), micros(at), number),
     )
-    events = _event_rows(connection, scope.workspace, [write], {})
+    events = _events_of(connection, scope.workspace, [write], {})
     add_provenance(connection, number, [events[event].number for event in write.event_ids])
     _replace_cues(connection, write, number, after.revision, events)
     return after
@@ -475,7 +475,7 @@ def move(
     return True
 
 
-def _event_rows(
+def _events_of(
     connection: Connection, workspace: str, writes: Sequence[MemoryWrite], known: Mapping[UUID, EventRow]
 ) -> Mapping[UUID, EventRow]:
     """The events that the memories and their cues refer to. Raises NotFound for an unknown event."""
@@ -484,14 +484,14 @@ def _event_rows(
     missing = list(dict.fromkeys(event for event in named if event not in known))
     if not missing:
         return known
-    found = {**known, **event_rows(connection, workspace, missing)}
+    found = {**known, **rows_of_events(connection, workspace, missing)}
     for event in missing:
         if event not in found:
             raise NotFound("event", event)
     return found
 
 
-def event_rows(connection: Connection, workspace: str, ids: Sequence[UUID]) -> dict[UUID, EventRow]:
+def rows_of_events(connection: Connection, workspace: str, ids: Sequence[UUID]) -> dict[UUID, EventRow]:
     """Those of these events that are in the journal."""
     rows = connection.execute(
         f"SELECT id, n, text FROM events WHERE workspace = ? AND {connection.dialect.in_ids('id')}",

@@ -16,8 +16,8 @@ from remembrancer.adapters.relational.memories import (
     MICROSECOND,
     NewCue,
     add_cues,
-    event_rows,
     next_change,
+    rows_of_events,
     set_columns,
 )
 from remembrancer.adapters.relational.quotations import redact, repeated
@@ -320,7 +320,7 @@ def _replace_text(connection: Connection, scope: Scope, write: MemoryWrite) -> N
     [number] = _found(connection, scope, "memories", [memory.id])
     for table in ("revisions", "cues", "memory_events"):
         connection.execute(f"DELETE FROM {table} WHERE memory = ?", (number,))
-    events = event_rows(connection, scope.workspace, write.event_ids)
+    events = rows_of_events(connection, scope.workspace, write.event_ids)
     if len(events) != len(write.event_ids):
         raise Conflict(f"an event that memory {memory.id} is to be formed from no longer exists")
     connection.executemany(
