@@ -146,7 +146,10 @@ class _Life:
 
     async def _vectors_of(self, word: str) -> list[bytes]:
         """The vectors of the cues that contain a word, without their scales."""
-        statement = "SELECT e.vector FROM embeddings e JOIN cues c ON c.n = e.cue WHERE c.text LIKE ?"
+        statement = (
+            "SELECT v.vector FROM embeddings v JOIN cues c ON c.n = v.cue JOIN events e ON e.n = c.event"
+            " WHERE e.text LIKE ?"
+        )
         return await cast("RelationalStore", self.rem.context.store).database.read(
             lambda connection: [bytes(data)[:DIM] for (data,) in connection.execute(statement, (f"{word}%",))]
         )

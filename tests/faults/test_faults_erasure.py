@@ -85,7 +85,10 @@ def texts(*several: str) -> dict[str, bytes]:
     return wanted
 
 
-THAT_TELL: Final = "IN (SELECT n FROM cues WHERE text LIKE '%Quokkas%')"
+THAT_TELL: Final = (
+    "IN (SELECT c.n FROM cues c LEFT JOIN events e ON e.n = c.event"
+    " WHERE c.text LIKE '%Quokkas%' OR e.text LIKE '%Quokkas%')"
+)
 
 
 FIRST_OF_OURS: Final = 16_384

@@ -121,11 +121,16 @@ class TestABackup:
         assert (compared.difference, compared.is_whole) == ("", True)
 
     def test_a_restored_store_is_sound_and_finds_by_words_and_by_meaning(self, path: Path) -> None:
+        asked = "cleo asks whether to be or not to be"
+        with opened(path, "cleo") as rem:
+            rem.observe(asked)
         target, _ = restored(path, backed_up(path))
         with opened(target, session="one") as rem:
             assert rem.recall(f"{CANARY} number 7", limit=1)[0].memory.text.startswith(f"ana keeps {CANARY} number 7")
             assert [finding for finding in rem.health.doctor() if not finding.ok] == []
             assert rem.observe("one more").seq == 21
+        with Remembrancer.open(str(target), workspace="acme", embedder="none", encryption_key=KEY) as rem:
+            assert [hit.memory.text for hit in rem.recall("to be or not to be")] == [asked]  # found as a phrase
 
     def test_it_is_opened_by_restore_only(self, path: Path) -> None:
         backup = backed_up(path)

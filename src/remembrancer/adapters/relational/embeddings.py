@@ -13,6 +13,7 @@ from remembrancer.adapters.relational.columns import as_written
 from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
 from remembrancer.adapters.relational.past import NOW, Then
+from remembrancer.adapters.relational.rows import CUE_TEXT
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.scope import SCOPE_PARTS, Scope
 from remembrancer.domain.stream import CONTEXT_GAP
@@ -34,7 +35,7 @@ LAST_RETRY: Final = timedelta(days=1)
 _GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
 
 _PENDING: Final = (
-    "c.n, m.id, m.project, m.crew, m.agent, m.session, c.text, c.heading,"
+    f"c.n, m.id, m.project, m.crew, m.agent, m.session, {CUE_TEXT}, c.heading,"
     " e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
     " CASE WHEN e.role IN ('user', 'assistant') THEN coalesce(e.actor, '') ELSE '' END"
 )

@@ -18,7 +18,14 @@ from remembrancer.adapters.relational.exporting import VECTORS
 from remembrancer.adapters.relational.full_text import tokens_of
 from remembrancer.adapters.relational.journal import add_events, next_seq
 from remembrancer.adapters.relational.lookup import there
-from remembrancer.adapters.relational.memories import NewCue, add_cues, add_provenance, insert_row, next_change
+from remembrancer.adapters.relational.memories import (
+    NewCue,
+    add_cues,
+    add_provenance,
+    insert_row,
+    next_change,
+    rows_of_events,
+)
 from remembrancer.adapters.relational.rows import (
     AUDIT,
     CHANGES,
@@ -189,9 +196,9 @@ class _Import:
             "SELECT min(revision) FROM cues WHERE memory = ? AND ordinal = ? AND revision > ?",
             (number, cue.ordinal, record.revision),
         ).get
-        events: dict[UUID, int] = {}
-        if cue.event_id is not None:
-            events[cue.event_id] = _event_number(connection, "cue.event_id", self._scope.workspace, cue.event_id)
+        events = {} if cue.event_id is None else rows_of_events(connection, self._scope.workspace, [cue.event_id])
+        if cue.event_id is not None and not events:
+            raise _not_preceding("cue.event_id", cue.event_id)
         last = record.last if record.last is not None or later is None else later - 1
         added = NewCue(number, self._analyse(cue), record.revision, last)
         add_cues(connection, self._scope.workspace, [added], events)
@@ -311,7 +318,7 @@ def _import_archived(connection: Connection, record: ArchivedRecord, analyse: An
 def _import_priority_change(connection: Connection, workspace: str, change: PriorityChange) -> bool:
     """Add the log line only: the stored event keeps its priority."""
     if all(_number(connection, table, workspace, change.event_id) is None for table in TABLES):
-        raise InvalidInput("priority.event_id", str(change.event_id), "an event that precedes it in the export")
+        raise _not_preceding("priority.event_id", change.event_id)
     return _add(connection, "priority_changes", CHANGES, change, workspace=workspace)
 
 
@@ -395,8 +402,12 @@ def _memory_number(connection: Connection, argument: str, workspace: str, identi
 def _event_number(connection: Connection, argument: str, workspace: str, identifier: UUID) -> int:
     number = _number(connection, "events", workspace, identifier)
     if number is None:
-        raise InvalidInput(argument, str(identifier), "an event that precedes it in the export")
+        raise _not_preceding(argument, identifier)
     return number
+
+
+def _not_preceding(argument: str, identifier: UUID) -> InvalidInput:
+    return InvalidInput(argument, str(identifier), "an event that precedes it in the export")
 
 
 def _number(connection: Connection, table: str, workspace: str, identifier: UUID) -> int | None:

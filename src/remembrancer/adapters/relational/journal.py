@@ -14,7 +14,7 @@ from remembrancer.adapters.relational.clauses import events_kept_by, owner, seen
 from remembrancer.adapters.relational.columns import add_row, insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
-from remembrancer.adapters.relational.memories import add_memories, adjust_one, check_workspace, next_change
+from remembrancer.adapters.relational.memories import EventRow, add_memories, adjust_one, check_workspace, next_change
 from remembrancer.adapters.relational.rows import CHANGES, EVENTS, MEMORIES, TABLES, EventTable
 from remembrancer.domain.event import Event, Priority, archived
 from remembrancer.domain.instants import micros
@@ -42,7 +42,8 @@ def append(connection: Connection, scope: Scope, entries: Sequence[Entry], analy
     tokens = [tokens_of(entry.event, analyse) if entry.tokens is None else entry.tokens for entry in fresh]
     numbers = add_events(connection, scope.workspace, events, tokens)
     formed = [entry.memory for entry in fresh if entry.memory is not None]
-    add_memories(connection, scope.workspace, formed, {event.id: n for event, n in zip(events, numbers, strict=True)})
+    rows = {event.id: EventRow(number, event.text) for event, number in zip(events, numbers, strict=True)}
+    add_memories(connection, scope.workspace, formed, rows)
     coming = iter(events)
     results: list[Appended] = []
     for known in before:

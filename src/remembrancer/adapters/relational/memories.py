@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import owner
 from remembrancer.adapters.relational.columns import Columns, add_row, assigned, insert_into
 from remembrancer.adapters.relational.lookup import by_content, by_topic, get, of_memory, with_value
 from remembrancer.adapters.relational.past import STAMPED, keep_state
-from remembrancer.adapters.relational.rows import AUDIT, CUES, EXPOSURES, MEMORIES, REVISIONS, STRENGTH
+from remembrancer.adapters.relational.rows import AUDIT, CUES, EXPOSURES, MEMORIES, REVISIONS, STRENGTH, WHOLE_TURN
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
 from remembrancer.domain.outcome import Credit
@@ -49,18 +49,25 @@ def next_change(connection: Connection, workspace: str, count: int = 1) -> int:
     ).get
 
 
+class EventRow(NamedTuple):
+    """The number and the text of an event."""
+
+    number: int
+    text: str
+
+
 def add_memories(
-    connection: Connection, workspace: str, writes: Sequence[MemoryWrite], event_numbers: Mapping[UUID, int]
+    connection: Connection, workspace: str, writes: Sequence[MemoryWrite], event_rows: Mapping[UUID, EventRow]
 ) -> None:
     """Insert memories, their provenance, their cues and the full-text rows of these. Each memory takes a change number,
-    in their order. `event_numbers`: those of events just inserted.
+    in their order. `event_rows`: those of events just inserted.
     """
     if not writes:
         return
     cues = sum(len(write.cues) for write in writes)
     numbers = connection.dialect.new_numbers(connection, {"memories": len(writes), "cues": cues})
     change = next_change(connection, workspace, len(writes)) - len(writes)
-    events = _event_numbers(connection, workspace, writes, event_numbers)
+    events = _events_of(connection, workspace, writes, event_rows)
     rows: list[Sequence[Binding]] = []
     provenance: list[Sequence[Binding]] = []
     added: list[NewCue] = []
@@ -69,7 +76,7 @@ def add_memories(
         memory = write.memory
         rows.append((*MEMORIES.bindings(memory), change, micros(memory.recorded_at), number))
         sources = enumerate(dict.fromkeys(write.event_ids))
-        provenance += ((number, ordinal, events[event]) for ordinal, event in sources)
+        provenance += ((number, ordinal, events[event].number) for ordinal, event in sources)
         added += (NewCue(number, indexed, memory.revision) for indexed in write.cues)
     connection.executemany(_INSERTION, rows)
     connection.executemany(_PROVENANCE, provenance)
@@ -130,16 +137,14 @@ def add_cues(
     connection: Connection,
     workspace: str,
     added: Sequence[NewCue],
-    event_numbers: Mapping[UUID, int],
+    event_rows: Mapping[UUID, EventRow],
     *,
     at_once: bool = False,
 ) -> None:
-    """Insert cues and index their words. `event_numbers`: the row numbers of their events. `at_once`: see
-    `Dialect.add_words`.
-    """
+    """Insert cues and index their words. `event_rows`: their events. `at_once`: see `Dialect.add_words`."""
     if added:
         numbers = connection.dialect.new_numbers(connection, {"cues": len(added)})
-        _insert_cues(connection, workspace, numbers["cues"], added, event_numbers, at_once=at_once)
+        _insert_cues(connection, workspace, numbers["cues"], added, event_rows, at_once=at_once)
 
 
 def _insert_cues(
@@ -147,15 +152,19 @@ def _insert_cues(
     workspace: str,
     numbers: Sequence[int],
     added: Sequence[NewCue],
-    event_numbers: Mapping[UUID, int],
+    event_rows: Mapping[UUID, EventRow],
     *,
     at_once: bool = False,
 ) -> None:
     rows: list[Sequence[Binding]] = []
     for number, one in zip(numbers, added, strict=True):
         cue, terms, flags = one.indexed.cue, one.indexed.terms, one.indexed.flags
-        event = None if cue.event_id is None else event_numbers[cue.event_id]
-        told = (cue.heading, cue.text, cue.start, packed_terms(terms), len(terms), int(flags))
+        event, text, start = None, cue.text, cue.start
+        if cue.event_id is not None:
+            event, said = event_rows[cue.event_id]
+            if start is None and text == said:
+                text, start = "", WHOLE_TURN
+        told = (cue.heading, text, start, packed_terms(terms), len(terms), int(flags))
         rows.append((workspace, one.memory, one.revision, one.last, cue.ordinal, event, *told, number))
     connection.executemany(_CUE, rows)
     words = [(number, one.indexed.tokens) for number, one in zip(numbers, added, strict=True)]
@@ -271,14 +280,14 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected
         f"UPDATE memories SET {assigned(*MEMORIES.names, 'change')}, {STAMPED} WHERE n = ?",
         (*MEMORIES.bindings(after), next_change(connection, scope.workspace), micros(at), micros(at), number),
     )
-    numbers = _event_numbers(connection, scope.workspace, [write], {})
-    add_provenance(connection, number, [numbers[event] for event in write.event_ids])
-    _replace_cues(connection, write, number, after.revision, numbers)
+    events = _events_of(connection, scope.workspace, [write], {})
+    add_provenance(connection, number, [events[event].number for event in write.event_ids])
+    _replace_cues(connection, write, number, after.revision, events)
     return after
 
 
 def _replace_cues(
-    connection: Connection, write: MemoryWrite, number: int, revision: int, event_numbers: Mapping[UUID, int]
+    connection: Connection, write: MemoryWrite, number: int, revision: int, event_rows: Mapping[UUID, EventRow]
 ) -> None:
     """Give a memory the cues of its new revision. The same cues of the one before stay, with their vectors."""
     rows = connection.execute(
@@ -294,7 +303,7 @@ def _replace_cues(
     ]
     connection.executemany("UPDATE cues SET last = ? WHERE n = ?", [(revision - 1, cue) for cue in known.values()])
     added = [NewCue(number, indexed, revision) for indexed in new]
-    add_cues(connection, write.memory.scope.workspace, added, event_numbers)
+    add_cues(connection, write.memory.scope.workspace, added, event_rows)
 
 
 def adjust(
@@ -466,24 +475,29 @@ def move(
     return True
 
 
-def _event_numbers(
-    connection: Connection, workspace: str, writes: Sequence[MemoryWrite], known: Mapping[UUID, int]
-) -> Mapping[UUID, int]:
-    """The row numbers of the events that the memories and their cues refer to. Raises NotFound for an unknown event."""
+def _events_of(
+    connection: Connection, workspace: str, writes: Sequence[MemoryWrite], known: Mapping[UUID, EventRow]
+) -> Mapping[UUID, EventRow]:
+    """The events that the memories and their cues refer to. Raises NotFound for an unknown event."""
     named = [event for write in writes for event in write.event_ids]
     named += [event for write in writes for one in write.cues if (event := one.cue.event_id) is not None]
     missing = list(dict.fromkeys(event for event in named if event not in known))
     if not missing:
         return known
-    dialect = connection.dialect
-    rows = connection.execute(
-        f"SELECT id, n FROM events WHERE workspace = ? AND {dialect.in_ids('id')}", (workspace, dialect.ids(missing))
-    )
-    numbers = {**known, **{UUID(bytes=identifier): number for identifier, number in rows}}
+    found = {**known, **rows_of_events(connection, workspace, missing)}
     for event in missing:
-        if event not in numbers:
+        if event not in found:
             raise NotFound("event", event)
-    return numbers
+    return found
+
+
+def rows_of_events(connection: Connection, workspace: str, ids: Sequence[UUID]) -> dict[UUID, EventRow]:
+    """Those of these events that are in the journal."""
+    rows = connection.execute(
+        f"SELECT id, n, text FROM events WHERE workspace = ? AND {connection.dialect.in_ids('id')}",
+        (workspace, connection.dialect.ids(ids)),
+    )
+    return {UUID(bytes=identifier): EventRow(*row) for identifier, *row in rows}
 
 
 def add_provenance(connection: Connection, memory_number: int, event_numbers: Sequence[int]) -> None:

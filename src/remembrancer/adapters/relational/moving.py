@@ -18,7 +18,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.columns import Row, scope_of
 from remembrancer.adapters.relational.full_text import tokens_of
-from remembrancer.adapters.relational.rows import EVENTS, INDEXED
+from remembrancer.adapters.relational.rows import CUE_TEXT, EVENTS, INDEXED
 from remembrancer.adapters.relational.schema import Readiness, Table, tables
 from remembrancer.domain.memory import Cue
 from remembrancer.errors import Conflict
@@ -469,15 +469,26 @@ def _insert(connection: Connection, table: Table, rows: Sequence[Row], analyse: 
     connection.insert_many(table.name, table.columns, [row[:-1] for row in rows])
     for name in INDEXED:
         if name == table.name:
-            words_of = _words_of_cue if name == "cues" else _words_of_event
             place = {column: place for place, column in enumerate(table.columns)}
-            numbered = [(row[place["n"]], words_of(row, place, analyse)) for row in rows]
-            connection.dialect.add_words(connection, name, numbered)
+            if name == "cues":
+                words = _words_of_cues(connection, [row[place["n"]] for row in rows], analyse)
+            else:
+                words = [(row[place["n"]], _words_of_event(row, place, analyse)) for row in rows]
+            connection.dialect.add_words(connection, name, words)
 
 
-def _words_of_cue(row: Row, place: Mapping[str, int], analyse: Analyse) -> Iterable[str]:
-    cue = Cue(memory_id=_NOBODY, ordinal=row[place["ordinal"]], heading=row[place["heading"]], text=row[place["text"]])
-    return analyse(cue).tokens
+def _words_of_cues(connection: Connection, numbers: Sequence[int], analyse: Analyse) -> list[tuple[int, Iterable[str]]]:
+    """Read from the target, where the events are already."""
+    dialect = connection.dialect
+    rows = connection.execute(
+        f"SELECT c.n, c.ordinal, c.heading, {CUE_TEXT} FROM cues c LEFT JOIN events e ON e.n = c.event"
+        f" WHERE {dialect.in_list('c.n')}",
+        (dialect.listed(numbers),),
+    )
+    return [
+        (number, analyse(Cue(memory_id=_NOBODY, ordinal=ordinal, heading=heading, text=text)).tokens)
+        for number, ordinal, heading, text in list(rows)
+    ]
 
 
 _NOBODY: Final = UUID(int=0)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from remembrancer.adapters import relational
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.rows import INDEXED, TABLES
+from remembrancer.adapters.relational.rows import CUE_TEXT, INDEXED, TABLES
 from remembrancer.domain.erasure import ERASED, LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.memory import Analyse, Cue
 from remembrancer.domain.scope import Scope
@@ -95,8 +95,9 @@ def repeated(connection: Connection, scope: Scope, texts: Iterable[str], analyse
         query = dialect.all_of([frozenset({word}) for word in words])
         rows = [
             *connection.execute(
-                f"SELECT m.id, coalesce(m.title, '') || ' ' || m.text || ' ' || c.text FROM {dialect.matches('cues')} f"
-                f" {dialect.then_join} cues c ON c.n = f.n JOIN memories m ON m.n = c.memory WHERE c.workspace = ?",
+                f"SELECT m.id, coalesce(m.title, '') || ' ' || m.text || ' ' || {CUE_TEXT}"
+                f" FROM {dialect.matches('cues')} f {dialect.then_join} cues c ON c.n = f.n"
+                " JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event WHERE c.workspace = ?",
                 (query, scope.workspace),
             )
         ]

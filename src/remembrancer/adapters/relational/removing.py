@@ -12,7 +12,14 @@ from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.columns import Row, encoded
 from remembrancer.adapters.relational.connection import Connection, DatabaseCursor
 from remembrancer.adapters.relational.lookup import by_topic, there
-from remembrancer.adapters.relational.memories import MICROSECOND, NewCue, add_cues, next_change, set_columns
+from remembrancer.adapters.relational.memories import (
+    MICROSECOND,
+    NewCue,
+    add_cues,
+    next_change,
+    rows_of_events,
+    set_columns,
+)
 from remembrancer.adapters.relational.quotations import redact, repeated
 from remembrancer.adapters.relational.recalls import erase_asked_in
 from remembrancer.adapters.relational.retention import require_unheld
@@ -313,18 +320,12 @@ def _replace_text(connection: Connection, scope: Scope, write: MemoryWrite) -> N
     [number] = _found(connection, scope, "memories", [memory.id])
     for table in ("revisions", "cues", "memory_events"):
         connection.execute(f"DELETE FROM {table} WHERE memory = ?", (number,))
-    events = {
-        UUID(bytes=identifier): event
-        for identifier, event in connection.execute(
-            f"SELECT id, n FROM events WHERE workspace = ? AND {connection.dialect.in_ids('id')}",
-            (scope.workspace, connection.dialect.ids(write.event_ids)),
-        )
-    }
+    events = rows_of_events(connection, scope.workspace, write.event_ids)
     if len(events) != len(write.event_ids):
         raise Conflict(f"an event that memory {memory.id} is to be formed from no longer exists")
     connection.executemany(
         "INSERT INTO memory_events (memory, ordinal, event) VALUES (?, ?, ?)",
-        [(number, ordinal, events[event]) for ordinal, event in enumerate(write.event_ids)],
+        [(number, ordinal, events[event].number) for ordinal, event in enumerate(write.event_ids)],
     )
     added = [NewCue(number, indexed, memory.revision) for indexed in write.cues]
     add_cues(connection, scope.workspace, added, events)

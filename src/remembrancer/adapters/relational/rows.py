@@ -111,9 +111,22 @@ CHANGES: Final = Columns[PriorityChange](
 
 MEMORY_ID: Final = Column("m.id", ID, "memory_id")
 
+WHOLE_TURN: Final = -1
+"""`start` of a cue with the same text as its event. Its own `text` is empty, so that the text is not stored again."""
+CUE_TEXT: Final = f"CASE WHEN c.start = {WHOLE_TURN} THEN e.text ELSE c.text END"
+"""The text of cue `c` with event `e`."""
 CUES: Final = Columns[Cue](
-    "c", Cue, (MEMORY_ID, *columns("ordinal heading text start"), Column("e.id", ID, "event_id"))
+    "c",
+    Cue,
+    (
+        MEMORY_ID,
+        *columns("ordinal heading"),
+        Column(CUE_TEXT, path="text"),
+        Column(f"nullif(c.start, {WHOLE_TURN})", path="start"),
+        Column("e.id", ID, "event_id"),
+    ),
 )
+"""Read with `LEFT JOIN events e ON e.n = c.event`."""
 REVISIONS: Final = Columns[Revision](
     "r",
     Revision,

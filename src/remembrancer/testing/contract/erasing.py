@@ -11,13 +11,14 @@ import pytest
 
 from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.erasure import ERASED, Erasure, ErasureSelection, Removal, Removed, completed
-from remembrancer.domain.memory import Memory, MemoryWrite, Status
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import ReplyNotStored
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.errors import Conflict, NotFound
+from remembrancer.language.cues import analysed
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
@@ -438,6 +439,14 @@ class ErasingContract(WorldSuite):
         event = an_event(f"I was told\n{self.SECRET.text}")
         await remember(store, self.SECRET, note, a_memory("seven gates"))
         await store.append(SCOPE, [Entry(event)])
+        removed = await erase(store, memories(self.SECRET.id))
+        assert removed.repeated == tuple(sorted([note.id, event.id]))
+
+    async def test_a_memory_that_stays_is_named_if_one_of_its_turns_contains_the_text(self, store: Store) -> None:
+        event, note = an_event(f"I was told\n{self.SECRET.text}"), a_memory("What I was told")
+        turn = Cue(memory_id=note.id, ordinal=0, text=event.text, event_id=event.id)
+        await remember(store, self.SECRET)
+        await store.append(SCOPE, [Entry(event, MemoryWrite(note, (analysed(turn),), (event.id,)))])
         removed = await erase(store, memories(self.SECRET.id))
         assert removed.repeated == tuple(sorted([note.id, event.id]))
 

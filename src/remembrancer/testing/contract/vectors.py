@@ -29,6 +29,7 @@ from remembrancer.testing.contract.base import (
     unchanged,
 )
 from remembrancer.testing.contract.erasing import a_receipt
+from remembrancer.testing.contract.neighbours import memory_of
 from remembrancer.testing.doubles import HIDDEN, NOW, NOWHERE, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 ONE, TWO = bytes(16), bytes([1] * 16)
@@ -84,6 +85,23 @@ class VectorContract(StoreSuite):
             (memory.id, "The deploy failed", ""),
             (memory.id, "at nine", "ana"),
         }
+
+    async def test_the_pending_cue_of_a_turn_has_the_text_of_its_event(self, store: Store) -> None:
+        turn = an_event("The pump leaks")
+        write = memory_of(turn)
+        await store.append(SCOPE, [Entry(turn, write)])
+        assert await waiting(store) == ["The pump leaks"]
+        assert [cue.text for cue in await store.pending_of(SCOPE, MODEL, write.memory.id)] == ["The pump leaks"]
+
+    async def test_the_cue_of_a_turn_keeps_its_vector_when_its_memory_is_revised(self, store: Store) -> None:
+        turn = an_event("The pump leaks")
+        write = memory_of(turn)
+        await store.append(SCOPE, [Entry(turn, write)])
+        await give_vectors(store, {"The pump leaks": a_vector(1, 0)})
+        later = replace(write, memory=replace(write.memory, text="The pump leaked"))
+        await store.revise(SCOPE, later, expected_revision=1, at=NOW)
+        assert await waiting(store) == []
+        assert await store.cues(READER, [write.memory.id]) == {write.memory.id: (write.cues[0].cue,)}
 
     async def test_pending_cues_are_limited(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two", "three"))

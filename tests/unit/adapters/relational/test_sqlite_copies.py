@@ -1,4 +1,4 @@
-"""Copies of SQLite files, made page by page."""
+"""Copies of SQLite files, made page by page, and the size of the pages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Remembrancer
+from remembrancer.adapters.encryption import EncryptionKey, FileKey
 from remembrancer.adapters.relational.schema import current_version, migrations
-from remembrancer.adapters.relational.sqlite import checksums, schema
+from remembrancer.adapters.relational.sqlite import checksums, ciphers, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect, connect_immutable, copy_pages
 
 
@@ -50,3 +51,35 @@ def test_the_copy_that_a_migration_leaves_of_a_large_file_can_be_read(
         schema.prepare(connection, path)
     with closing(connect_immutable(tmp_path / f"memory.db.v{version}.backup")) as copy:
         assert (copy.execute("PRAGMA integrity_check").get, checksums.are_on(copy)) == ("ok", True)
+
+
+def page_size(path: Path, key: FileKey | None = None) -> int:
+    with closing(connect(str(path), key=key)) as connection:
+        return connection.execute("PRAGMA page_size").get
+
+
+def test_a_new_file_and_its_backup_have_pages_of_2048_bytes(tmp_path: Path) -> None:
+    with Remembrancer.open(str(tmp_path / "memory.db"), embedder="none") as rem:
+        rem.observe("The pump leaks.")
+        rem.backup(tmp_path / "backup.db")
+    assert [page_size(tmp_path / name) for name in ("memory.db", "backup.db")] == [2_048] * 2
+
+
+def test_a_new_encrypted_file_has_pages_of_2048_bytes(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    with Remembrancer.open(path, embedder="none", encryption_key="0" * 64) as rem:
+        rem.observe("The pump leaks.")
+    assert page_size(tmp_path / "memory.db", ciphers.file_key(path, EncryptionKey("0" * 64), path)) == 2_048
+
+
+def test_a_file_of_an_older_version_keeps_the_size_of_its_pages(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(connect(str(path))) as connection:
+        checksums.turn_on(connection)
+        schema.prepare(connection, str(path))
+    with Remembrancer.open(str(path), embedder="none") as rem:
+        rem.observe("The pump leaks.")
+        rem.backup(tmp_path / "backup.db")
+        rem.erase(ids=[hit.id for hit in rem.recall("pump")])
+        assert all(finding.ok for finding in rem.health.doctor())
+    assert [page_size(tmp_path / name) for name in ("memory.db", "backup.db")] == [4_096] * 2

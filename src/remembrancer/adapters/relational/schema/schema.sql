@@ -135,7 +135,8 @@ CREATE TABLE cues (
   event INTEGER REFERENCES events (n),
   heading TEXT NOT NULL, text TEXT NOT NULL, terms BLOB NOT NULL, length INTEGER NOT NULL,
   marks INTEGER NOT NULL DEFAULT 0, -- domain.memory.Mark
-  start INTEGER, -- of a passage: the character of the event's text at which it begins
+  start INTEGER, -- of a passage: the character of the event's text at which it begins; -1: the text is the event's, and
+                 -- is not stored again: `text` is ''
   UNIQUE (memory, revision, ordinal)
 );
 CREATE INDEX cues_in_use ON cues (memory, ordinal, last) WHERE last IS NULL; -- `last`: so that no row need be read

@@ -293,14 +293,17 @@ def copy_pages(source: SqliteConnection, path: str, on_pages: OnPages | None = N
     `VACUUM INTO` would write pages without checksums to a large file: SQLite writes page 1, which says that pages end
     with checksums, last. So page 1 is written before the copy.
     """
-    key = source.file_key
+    key, page_size = source.file_key, source.pragma("page_size")
     if key is None:
         with closing(connect(path)) as first:
+            first.pragma("page_size", page_size)
             checksums.reserved(first, checksums.reserved(source))
             first.pragma("user_version", 1)
     with closing(connect(path, key=key)) as copy:
         if key is None:
             checksums.are_on(copy)  # the VFS reads page 1
+        else:
+            copy.pragma("page_size", page_size)
         with copy.backup("main", source, "main") as copying:
             while not copying.done:
                 copying.step(PAGES)

@@ -19,10 +19,11 @@ from uuid import UUID
 from remembrancer.adapters.encryption import FileKey
 from remembrancer.adapters.relational import full_text
 from remembrancer.adapters.relational.columns import insert_into
+from remembrancer.adapters.relational.rows import CUE_TEXT
 from remembrancer.adapters.relational.schema import Table, current_version, migrations, schema_sql, tables
 from remembrancer.adapters.relational.sqlite import ciphers, row_keys, schema
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
-from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.sqlite.file import PAGE_BYTES, SqliteFile
 from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS, LOGS, NAME, STREAM, RowKeys, RowOwner
 from remembrancer.domain.erasure import ERASED
 from remembrancer.domain.memory import Cue
@@ -305,6 +306,7 @@ def _filled(
     version: int = contents["version"]
     if version > current_version():
         raise StoreUnavailable(f"{backup}: written by a newer Remembrancer; upgrade remembrancer to restore it")
+    target.pragma("page_size", PAGE_BYTES)
     target.pragma("synchronous", "OFF")  # the caller syncs the whole file
     target.pragma("foreign_keys", True)
     target.execute("BEGIN")
@@ -361,7 +363,10 @@ def _finish(target: SqliteConnection, path: Path, analyse: Analyse) -> None:
     """Index the words, and check the rows."""
     target.execute("BEGIN")
     full_text.add_all_words(target, analyse)
-    for number, ordinal, heading, text in list(target.execute("SELECT n, ordinal, heading, text FROM cues ORDER BY n")):
+    cues = target.execute(
+        f"SELECT c.n, c.ordinal, c.heading, {CUE_TEXT} FROM cues c LEFT JOIN events e ON e.n = c.event ORDER BY c.n"
+    )
+    for number, ordinal, heading, text in list(cues):
         cue = Cue(memory_id=_NOBODY, ordinal=ordinal, heading=heading, text=text)
         target.dialect.add_words(target, "cues", [(number, analyse(cue).tokens)], at_once=True)
     target.execute("COMMIT")

@@ -1,0 +1,2 @@
+-- A cue with the same text as its event has an empty text and the start -1 from here on. Rows that are there stay valid; an
+-- older version of the program would read the empty text, so it must not open the database.
