@@ -99,6 +99,13 @@ def test_each_token_of_a_passage_has_the_word_that_contains_it(int8: LocalEmbedd
     assert [len(words) for words in embedded.spelled] == [len(tokens) for tokens in embedded.token_embeddings]
 
 
+def test_passages_that_are_equal_for_the_model_keep_their_own_words(int8: LocalEmbedder) -> None:
+    long = "river " * 300
+    embedded = passages(int8, Passage("Yes"), Passage("yes"), Passage(long), Passage("river " * 254))
+    assert embedded.spelled[:2] == (("Yes",), ("yes",))
+    assert embedded.truncated.tolist() == [False, False, True, False]
+
+
 def test_preceding_text_changes_the_token_embeddings(fp32: LocalEmbedder) -> None:
     money, water = passages(
         fp32, after("He owed a lot of money to", "the bank"), after("The river rose over", "the bank")

@@ -24,10 +24,12 @@ Part = tuple[int, slice]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`texts`: the different texts of passages and contexts. `own`: for each passage, the index of its text. `context`:
-    for each passage, the parts of other texts that it attends to; () for a passage without context.
+    """`passages`: the texts of the passages. `texts`: those of passages and contexts that differ for the model, which
+    does not distinguish "Yes" from "yes". `own`: for each passage, the index of its text in `texts`. `context`: for
+    each passage, the parts of other texts that it attends to; () for a passage without context.
     """
 
+    passages: tuple[Pieces, ...]
     texts: tuple[Pieces, ...]
     own: tuple[int, ...]
     context: tuple[tuple[Part, ...], ...]
@@ -50,11 +52,11 @@ def reading(
             texts.append(pieces)
         return index
 
-    own = tuple(place(first(passage.text)) for passage in passages)
+    given = tuple(first(passage.text) for passage in passages)
+    own = tuple(map(place, given))
     last = cache(last)  # a turn is in the context of several passages
     context: list[tuple[Part, ...]] = []
-    for passage, index in zip(passages, own, strict=True):
-        text = texts[index]
+    for passage, text in zip(passages, given, strict=True):
         room = most - len(text.ids) if text.own.start < text.own.stop else 0
         parts: list[Part] = []
         for pieces, counted in _context(passage, last):
@@ -63,7 +65,7 @@ def reading(
                 parts.append((place(pieces), slice(pieces.own.stop - taken, pieces.own.stop)))
             room -= taken
         context.append(tuple(parts))
-    return Reading(tuple(texts), own, tuple(context))
+    return Reading(given, tuple(texts), own, tuple(context))
 
 
 def _context(passage: Passage, last: Callable[[str], Pieces]) -> Iterator[tuple[Pieces, int]]:

@@ -274,8 +274,8 @@ class LocalEmbedder:
             place = slice(start, start + len(group))
             alone[place] = [read[index].vector for index in plan.own]
             vectors[place] = alone[place]
-            words += [read[index].words[read[index].pieces.own].copy() for index in plan.own]
-            texts += [read[index].pieces for index in plan.own]
+            words += [read[index].words[text.own].copy() for index, text in zip(plan.own, plan.passages, strict=True)]
+            texts += plan.passages
             inside = [index for index, parts in enumerate(plan.context) if parts]
             for batch in self._batches([texts[start + index] for index in inside]):
                 chosen = [inside[index] for index in batch]
