@@ -169,7 +169,7 @@ def test_a_long_text_leaves_room_for_the_speaker_and_the_end_of_the_last_turn() 
     turns = (("Ana", "never read"), ("Ben", "one three eleven"))
     plan = reading([Passage("river " * 250, "Ana Lee", turns)], words, words, 256)
     parts = [plan.texts[text].ids[part].tolist() for text, part in plan.context[0]]
-    assert parts == [[3, 4], [5, 6]]
+    assert parts == [[3, 4], [5, 6, 0]]
 
 
 def test_a_text_that_fills_the_model_leaves_no_room_for_preceding_text(fp32: LocalEmbedder) -> None:

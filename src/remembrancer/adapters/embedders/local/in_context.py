@@ -59,29 +59,28 @@ def reading(
     for passage, text in zip(passages, given, strict=True):
         room = most - len(text.ids) if text.own.start < text.own.stop else 0
         parts: list[Part] = []
-        for pieces, counted in _context(passage, last):
+        for pieces, counted, ending in _context(passage, last):
             taken = min(counted, room)
             if taken:
-                parts.append((place(pieces), slice(pieces.own.stop - taken, pieces.own.stop)))
+                parts.append((place(pieces), slice(pieces.own.stop - taken, pieces.own.stop + ending)))
             room -= taken
         context.append(tuple(parts))
     return Reading(given, tuple(texts), own, tuple(context))
 
 
-def _context(passage: Passage, last: Callable[[str], Pieces]) -> Iterator[tuple[Pieces, int]]:
-    """The texts that a passage attends to, with the number of their last pieces that count, the most important first:
-    its speaker, then the turns before it, without their speakers (docs/decisions/0048-embedded-once-more.md).
+def _context(passage: Passage, last: Callable[[str], Pieces]) -> Iterator[tuple[Pieces, int, int]]:
+    """The texts that a passage attends to, the most important first: its speaker, then the turns before it, without
+    their speakers. Of each, the number of its last pieces that count, and of the special tokens after them, which is 1
+    for a turn (docs/decisions/0048-embedded-once-more.md).
     """
     if passage.speaker:
-        yield _whole(last(f"{passage.speaker}:"))
-    for _, text, counted in passage.turns():
-        end = text[len(text) - counted :]
-        if len(text) > LONG:
-            yield _whole(last(end))
-        else:
-            pieces, all_of_it = _whole(last(text))
-            yield pieces, all_of_it if counted == len(text) else min(all_of_it, _whole(last(end))[1])
+        name = last(f"{passage.speaker}:")
+        yield name, _count(name), 0
+    for _, text, chars in passage.turns():
+        end = last(text[len(text) - chars :])
+        whole = end if chars == len(text) or len(text) > LONG else last(text)
+        yield whole, min(_count(whole), _count(end)), 1
 
 
-def _whole(pieces: Pieces) -> tuple[Pieces, int]:
-    return pieces, pieces.own.stop - pieces.own.start
+def _count(pieces: Pieces) -> int:
+    return pieces.own.stop - pieces.own.start
