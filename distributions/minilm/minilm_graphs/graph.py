@@ -26,7 +26,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from minilm_graphs.nodes import FUSED, Nodes
+from minilm_graphs.nodes import FUSED, File, Nodes
 
 Precision = Literal["fp32", "int8"]
 
@@ -60,9 +60,11 @@ def build(weights: _Weights, precision: Precision) -> bytes:
     return _Alone(weights, precision).serialised()
 
 
-def build_in_context(weights: _Weights, precision: Precision) -> bytes:
-    """The serialised graph for texts in context. `weights`: by the names of the published file."""
-    return _InContext(weights, precision).serialised()
+def build_in_context(weights: _Weights, precision: Precision, alone: File) -> bytes:
+    """The serialised graph for texts in context. `weights`: by the names of the published file. `alone`: the file of
+    the graph for texts alone, which contains the matrices.
+    """
+    return _InContext(weights, precision, alone).serialised()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,11 @@ class _Rows:
 class _Graph:
     """A graph under construction. Each method adds operators and returns the name of their result."""
 
-    def __init__(self, weights: _Weights, precision: Precision, texts: str) -> None:
-        """`texts`: an input of shape (texts, pieces)."""
+    def __init__(self, weights: _Weights, precision: Precision, texts: str, elsewhere: File | None = None) -> None:
+        """`texts`: an input of shape (texts, pieces). `elsewhere`: the file with the matrices, if it is another one."""
         self._weights = weights
         self._precision: Precision = precision
-        self._nodes = Nodes()
+        self._nodes = Nodes(elsewhere)
         self._gains: list[_Matrix] = []
         self._add = self._nodes.add
         self._constant = self._nodes.constant
@@ -294,8 +296,8 @@ class _Alone(_Graph):
 class _InContext(_Graph):
     """The graph for texts in context."""
 
-    def __init__(self, weights: _Weights, precision: Precision) -> None:
-        super().__init__(weights, precision, "mask")
+    def __init__(self, weights: _Weights, precision: Precision, alone: File) -> None:
+        super().__init__(weights, precision, "mask", alone)
         self._mask = self._attention_mask(self._add("Concat", "read", "mask", axis=1))
         self._context = ""  # the context's states that the next layer reads, as rows
         self._contexts = self._add("Concat", self._add("Shape", "read"), self._nodes.integers(DIM), axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,25 @@ _OPSET = 23
 _IR_VERSION = 10
 
 
+# Matrices are larger, and all other constants smaller.
+_LARGE = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The name and the content of a file."""
+
+    name: str
+    content: bytes
+
+
 class Nodes:
     """A graph under construction. Each method that adds a value returns its name."""
 
-    def __init__(self) -> None:
+    def __init__(self, elsewhere: File | None = None) -> None:
+        """`elsewhere`: a file in the same folder, which contains all large constants; they are not stored again."""
         self.types = onnx.TensorProto
+        self._elsewhere = elsewhere
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
         self._names = 0
@@ -36,7 +51,10 @@ class Nodes:
     def constant(self, values: NDArray[Any]) -> str:
         """Add a constant."""
         name = self._fresh()
-        self._constants.append(onnx.numpy_helper.from_array(values, name))
+        tensor = onnx.numpy_helper.from_array(values, name)
+        if self._elsewhere is not None and values.nbytes >= _LARGE:
+            self._refer(tensor, self._elsewhere)
+        self._constants.append(tensor)
         return name
 
     def integers(self, *values: int) -> str:
@@ -64,6 +82,14 @@ class Nodes:
         )
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(FUSED, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
+
+    def _refer(self, tensor: onnx.TensorProto, file: File) -> None:
+        """Replace the data of a tensor by its place in a file. Raises ValueError if the file does not contain it."""
+        length, offset = len(tensor.raw_data), file.content.index(tensor.raw_data)
+        tensor.ClearField("raw_data")
+        tensor.data_location = self.types.EXTERNAL
+        for key, value in (("location", file.name), ("offset", offset), ("length", length)):
+            tensor.external_data.add(key=key, value=str(value))
 
     def _fresh(self) -> str:
         self._names += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -26,6 +27,7 @@ from remembrancer.adapters.embedders.local.weights import (
     read_verified,
 )
 from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.ports.embedder import Passage
 
 ROOT = Path(__file__).parents[4]
 MINILM = ROOT / "distributions" / "minilm"
@@ -61,6 +63,23 @@ def test_the_manifest_has_the_hashes_that_are_asked_for() -> None:
 def test_a_folder_with_the_files_can_be_used_instead(tmp_path: Path) -> None:
     from_folder, installed = LocalEmbedder.open(source=folder_of(tmp_path)), LocalEmbedder.open()
     assert np.array_equal(from_folder.query_now("a lake"), installed.query_now("a lake"))
+
+
+@needs_the_package
+def test_a_folder_s_graph_for_texts_in_context_finds_its_weights(tmp_path: Path) -> None:
+    passages = [Passage("by the lake", "Ana")]
+    both = (LocalEmbedder.open(source=folder_of(tmp_path)), LocalEmbedder.open())
+    from_folder, installed = (asyncio.run(embedder.embed_passages(passages)).vectors for embedder in both)
+    assert np.array_equal(from_folder, installed)
+
+
+@needs_the_package
+def test_a_graph_for_texts_in_context_that_was_changed_later_is_refused(tmp_path: Path) -> None:
+    embedder = LocalEmbedder.open(source=folder_of(tmp_path))
+    (tmp_path / IN_CONTEXT["int8"]).unlink()
+    (tmp_path / IN_CONTEXT["int8"]).write_bytes(b"tampered")
+    with pytest.raises(ModelUnavailable, match="damaged or another file"):
+        asyncio.run(embedder.embed_passages([Passage("by the lake", "Ana")]))
 
 
 def test_a_folder_without_the_files_is_refused_by_name(tmp_path: Path) -> None:

@@ -155,12 +155,16 @@ class LocalEmbedder:
         arithmetic = "" if precision == "fp32" else PRECISE if precise else EXACT
         content = weights.read_verified(folder / weights.GRAPHS[precision])
         session = bindings.open_session(content, threads=threads, precise=precise)
-        second = weights.read_verified(folder / weights.IN_CONTEXT[precision])
-        graph = ReleasedGraph(
-            session,
-            bindings.session_errors(),
-            lambda: bindings.open_session(second, threads=threads, precise=precise),
-        )
+        second = folder / weights.IN_CONTEXT[precision]
+        weights.read_verified(second)
+
+        def open_second() -> bindings.ModelSession:
+            # Opened by path, because most of its weights are in the file of the first graph.
+            for file in (second, folder / weights.GRAPHS[precision]):
+                weights.read_verified(file)
+            return bindings.open_session(str(second), threads=threads, precise=precise)
+
+        graph = ReleasedGraph(session, bindings.session_errors(), open_second)
         return cls(graph, tokenizer, minilm(precision), reads_latin, sum_of_bits, arithmetic)
 
     @classmethod

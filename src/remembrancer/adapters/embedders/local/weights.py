@@ -22,14 +22,14 @@ IN_CONTEXT: Final[Mapping[Precision, str]] = {
     "fp32": "all-MiniLM-L6-v2-fp32-in-context.onnx",
     "int8": "all-MiniLM-L6-v2-int8-in-context.onnx",
 }
-"""The graphs for texts in context."""
+"""The graphs for texts in context. Most of their weights are in the file of GRAPHS, beside them."""
 BIT_SUMS: Final = "bit-sums.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SHA256: Final[Mapping[str, str]] = {
     GRAPHS["fp32"]: "0b80c89c65c0ae5b6bc8635794314935cd234cc8d1dceca8b86c2fe1b770146f",
     GRAPHS["int8"]: "76b48e6e78ff66034e380244b3d981e743a8923b4bc01efe59ab4625273cf709",
-    IN_CONTEXT["fp32"]: "47c6635f4052dc129e224ee57e145defc1b5a033d613685220bf5cfc6d87cc8e",
-    IN_CONTEXT["int8"]: "96af1b1250d76461ad4bc273f0fc5eabde7cb17e2b8ef274b243d92efa641551",
+    IN_CONTEXT["fp32"]: "f51cbed1d80801ddf0b2cfe3a58afdf5c99ce94c7c181cbedd5eabbc7bc0ce81",
+    IN_CONTEXT["int8"]: "0bd7265fdb07f646f39cf610c3913014a045324cb523b059bc98a7c81d2ea5e1",
     BIT_SUMS: "ba5281cd4ba33241850e3ed5b81c9c5097fcdd9b9db00dd6631199dd07853349",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
