@@ -11,7 +11,7 @@ import asyncio
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -214,15 +214,21 @@ def test_a_write_into_another_workspace_is_reported(tmp_path: Path, monkeypatch:
     assert "python: forget (as it must be) changes a sibling's rows" in leaks
 
 
-def test_a_cache_that_workspaces_share_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_workspaces_share_and_that_ignores_texts_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known, keep = TailVectors.known, TailVectors.keep
 
-    def known_to_all(vectors: TailVectors, _: str, events: Iterable[UUID]) -> Any:
-        return known(vectors, "", events)
+    def known_to_all(vectors: TailVectors, _: str, texts: Mapping[UUID, str]) -> Any:
+        return known(vectors, "", texts)
 
     def kept_for_all(vectors: TailVectors, _: str, new: Any) -> None:
         keep(vectors, "", new)
 
+    def same(_: str) -> bytes:
+        return b"same"
+
+    monkeypatch.setattr(context, "digest", same)
     monkeypatch.setattr(TailVectors, "known", known_to_all)
     monkeypatch.setattr(TailVectors, "keep", kept_for_all)
     assert leaks_of({"journal.conversation"}, tmp_path, "workspaces") != {}

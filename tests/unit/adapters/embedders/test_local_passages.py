@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import LocalEmbedder, bindings
 from remembrancer.adapters.embedders.local.graphs import Pieces, ReadAlone, ReleasedGraph
-from remembrancer.adapters.embedders.local.in_context import reading
+from remembrancer.adapters.embedders.local.in_context import planned
 from remembrancer.adapters.embedders.local.weights import TOKENIZER, located, read_verified
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import EmbeddedPassages, EmbeddedQuestion, Passage
@@ -167,7 +167,7 @@ def test_a_long_text_leaves_room_for_the_speaker_and_the_end_of_the_last_turn() 
         return Pieces(ids, truncated=False, own=slice(1, 1 + count), pooled=slice(0, 2 + count), spelled=())
 
     turns = (("Ana", "never read"), ("Ben", "one three eleven"))
-    plan = reading([Passage("river " * 250, "Ana Lee", turns)], words, words, 256)
+    plan = planned([Passage("river " * 250, "Ana Lee", turns)], words, words, 256)
     parts = [plan.texts[text].ids[part].tolist() for text, part in plan.context[0]]
     assert parts == [[3, 4], [5, 6, 0]]
 

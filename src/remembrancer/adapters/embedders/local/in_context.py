@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 LONG: Final = 400
 """A turn with more characters is not read whole for the context of another, but only the characters that count."""
 
-Part = tuple[int, slice]
-"""Pieces of a text: the text's index in `Reading.texts`, and the slice of its pieces."""
+TextPart = tuple[int, slice]
+"""Pieces of a text: the text's index in `ReadingPlan.texts`, and the slice of its pieces."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingPlan:
     """`passages`: the texts of the passages. `texts`: those of passages and contexts that differ for the model, which
     does not distinguish "Yes" from "yes". `own`: for each passage, the index of its text in `texts`. `context`: for
     each passage, the parts of other texts that it attends to; () for a passage without context.
@@ -32,17 +32,17 @@ class Reading:
     passages: tuple[Pieces, ...]
     texts: tuple[Pieces, ...]
     own: tuple[int, ...]
-    context: tuple[tuple[Part, ...], ...]
+    context: tuple[tuple[TextPart, ...], ...]
 
     def states(self, alone: Sequence[ReadAlone], passage: int) -> NDArray[np.float32]:
         """The states that a passage attends to, float32 (layers, read, dim)."""
         return np.concatenate([alone[text].states[:, part] for text, part in self.context[passage]], axis=1)
 
 
-def reading(
+def planned(
     passages: Sequence[Passage], first: Callable[[str], Pieces], last: Callable[[str], Pieces], most: int
-) -> Reading:
-    """What to read for `passages`. `first`, `last`: the first and the last pieces of a text, at most `most` of them."""
+) -> ReadingPlan:
+    """The plan for `passages`. `first`, `last`: the first and the last pieces of a text, at most `most` of them."""
     places: dict[bytes, int] = {}
     texts: list[Pieces] = []
 
@@ -55,17 +55,17 @@ def reading(
     given = tuple(first(passage.text) for passage in passages)
     own = tuple(map(place, given))
     last = cache(last)  # a turn is in the context of several passages
-    context: list[tuple[Part, ...]] = []
+    context: list[tuple[TextPart, ...]] = []
     for passage, text in zip(passages, given, strict=True):
         room = most - len(text.ids) if text.own.start < text.own.stop else 0
-        parts: list[Part] = []
+        parts: list[TextPart] = []
         for pieces, counted, ending in _context(passage, last):
             taken = min(counted, room)
             if taken:
                 parts.append((place(pieces), slice(pieces.own.stop - taken, pieces.own.stop + ending)))
             room -= taken
         context.append(tuple(parts))
-    return Reading(given, tuple(texts), own, tuple(context))
+    return ReadingPlan(given, tuple(texts), own, tuple(context))
 
 
 def _context(passage: Passage, last: Callable[[str], Pieces]) -> Iterator[tuple[Pieces, int, int]]:

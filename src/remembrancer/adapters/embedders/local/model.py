@@ -15,7 +15,7 @@ import numpy as np
 from remembrancer.adapters.batching import padded_batches
 from remembrancer.adapters.embedders.local import bindings, bit_sums, exported, weights
 from remembrancer.adapters.embedders.local.graphs import ExportedGraph, Pieces, ReadAlone, ReleasedGraph, TokenGraph
-from remembrancer.adapters.embedders.local.in_context import Reading, reading
+from remembrancer.adapters.embedders.local.in_context import ReadingPlan, planned
 from remembrancer.adapters.embedders.local.sentence_model import EXPECTED, SentenceModel
 from remembrancer.adapters.embedders.local.weights import Precision
 from remembrancer.domain.arithmetic import SumOfBits
@@ -273,7 +273,7 @@ class LocalEmbedder:
         # In groups, because the states of all texts of a group are in memory.
         for start in range(0, count, _GROUP):
             group = passages[start : start + _GROUP]
-            plan = await self._on(self._documents, lambda group=group: self._reading(group))
+            plan = await self._on(self._documents, lambda group=group: self._planned(group))
             read = await self._alone(plan)
             place = slice(start, start + len(group))
             alone[place] = [read[index].vector for index in plan.own]
@@ -291,10 +291,10 @@ class LocalEmbedder:
                     words[start + index] = row[texts[start + index].own].copy()
         return EmbeddedPassages(vectors, _truncated(texts), tuple(words), tuple(text.spelled for text in texts), alone)
 
-    def _reading(self, passages: Sequence[Passage]) -> Reading:
-        return reading(passages, lambda text: self._pieces(text, ""), self._last_pieces, self._rules.max_pieces)
+    def _planned(self, passages: Sequence[Passage]) -> ReadingPlan:
+        return planned(passages, lambda text: self._pieces(text, ""), self._last_pieces, self._rules.max_pieces)
 
-    async def _alone(self, plan: Reading) -> list[ReadAlone]:
+    async def _alone(self, plan: ReadingPlan) -> list[ReadAlone]:
         found: dict[int, ReadAlone] = {}
         for batch in self._batches(plan.texts):
             rows = [plan.texts[index] for index in batch]
@@ -304,7 +304,7 @@ class LocalEmbedder:
         return [found[index] for index in range(len(plan.texts))]
 
     def _in_context_of(
-        self, plan: Reading, read: Sequence[ReadAlone], passages: Sequence[int]
+        self, plan: ReadingPlan, read: Sequence[ReadAlone], passages: Sequence[int]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         return self._released().in_context(
             [read[plan.own[index]] for index in passages], [plan.states(read, index) for index in passages]
