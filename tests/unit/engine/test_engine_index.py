@@ -117,7 +117,7 @@ class Counting(WordHashEmbedder):
         return await super().embed_documents(texts)
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
-        self.given += [(passage.text, passage.before) for passage in passages]
+        self.given += [(passage.text, passage.context) for passage in passages]
         return await super().embed_passages(passages)
 
 
@@ -166,8 +166,8 @@ def test_a_text_in_another_context_is_embedded_again() -> None:
 
     assert over(STORES["reference"], steps) == 0
     assert [before for text, before in embedder.given if text == "Yes" and before] == [
-        (("ana", "Tea?"),),
-        (("ana", "Rent?"),),
+        "ana: Tea? ben: ",
+        "ana: Rent? ben: ",
     ]
 
 
