@@ -19,6 +19,7 @@ scale per output. No scale spans two pieces, so a text's vector does not depend 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -78,7 +79,7 @@ class _Rows:
     zero: str = ""
 
 
-class _Graph:
+class _Graph(ABC):
     """A graph under construction. Each method adds operators and returns the name of their result."""
 
     def __init__(self, weights: _Weights, precision: Precision, texts: str, elsewhere: File | None = None) -> None:
@@ -128,9 +129,9 @@ class _Graph:
         outer = self._product(self._after_gelu(inner), self._weights[f"{layer}output.dense.weight"])
         return self._residual(f"{layer}output.", outer, self._weights[f"{layer}output.dense.bias"], hidden)
 
+    @abstractmethod
     def _attended(self, part: str, hidden: str) -> str:
         """The result of attention, (texts, pieces, 384), before its projection."""
-        raise NotImplementedError
 
     def _attention_matrices(self, part: str) -> list[_Matrix]:
         """The matrices of queries, keys and values."""

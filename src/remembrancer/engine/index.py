@@ -15,6 +15,7 @@ from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.admission.digests import digest
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
+from remembrancer.policies.segmentation.segments import edges
 from remembrancer.ports.embedder import Embedder, Passage, token_embedder
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.values import dataclass
@@ -156,7 +157,7 @@ async def _embed(
     edges = await links(ctx, embedder.model_id, scope, waiting, found, now) if relate else ()
     await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
     if alone is not None:
-        _keep_for_segmentation(ctx, scope, waiting, dict(zip(unknown, alone, strict=True)), digests)
+        _keep_for_segmentation(ctx, scope, waiting, inputs, digests, dict(zip(unknown, alone, strict=True)))
     return Swept(len(vectors), 0, reused=len(vectors) - len(new), refs=tuple(cue.ref for cue in waiting))
 
 
@@ -208,15 +209,18 @@ def _keep_for_segmentation(
     ctx: Context,
     scope: Scope,
     cues: Sequence[PendingCue],
-    alone: Mapping[bytes, NDArray[np.float32]],
+    inputs: Sequence[_Input],
     digests: Sequence[bytes],
+    alone: Mapping[bytes, NDArray[np.float32]],
 ) -> None:
-    """Segmentation needs the vectors of turns without their context: `alone`, by the digests of what was embedded."""
-    encoding = ctx.preset.encoding
+    """Segmentation needs the vectors of turns without their context: `alone`, by the digests of what was embedded. Of
+    long turns it embeds the edges itself.
+    """
+    texts = [each.passage.text for each in inputs]
     vectors = [
-        (cue.memory_id, encoding.text(cue.heading, cue.text), alone[key])
-        for cue, key in zip(cues, digests, strict=True)
-        if cue.speaker and key in alone
+        (cue.memory_id, text, alone[key])
+        for cue, text, key in zip(cues, texts, digests, strict=True)
+        if cue.speaker and key in alone and edges(text) == text
     ]
     ctx.tails.keep(scope.workspace, vectors)
 
