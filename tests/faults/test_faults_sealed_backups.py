@@ -196,14 +196,14 @@ class TestAfterAnErasure:
 
     def test_an_earlier_text_from_an_erased_session_cannot_be_read(self, path: Path) -> None:
         with opened(path, "bob", session="one") as rem:
-            note = rem.remember("the safe has the combination 7315")
+            note = rem.remember("the safe has the password amaranth")
         with opened(path, "bob", session="two") as rem:
             rem.update(note.id, text="the safe has a new lock")
         backup = backed_up(path)
-        assert b"7315" in readable(path, backup)
+        assert b"amaranth" in readable(path, backup)
         with opened(path, "bob") as rem:
             rem.erase(agent="bob", session="one")
-        assert b"7315" not in readable(path, backup)
+        assert b"amaranth" not in readable(path, backup)
 
     def test_others_are_restored_as_they_were(self, path: Path) -> None:
         backup = backed_up(path)
