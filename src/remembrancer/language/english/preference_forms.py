@@ -96,6 +96,12 @@ _THING: Final = (
 )
 """Matches before a thing of its own, rather than one just mentioned."""
 
+_HAS_A_FORM: Final = (
+    "distance|distances|weight|weights|price|prices|amount|amounts|temperature|temperatures|date|dates|times|sums"
+    "|money|cost|costs|quantities|measurement|measurements|recipes|letters|emails|e-mails|answers|replies|messages"
+    "|everything|reports|commit messages|comments|invoices"
+)
+
 INSTRUCTIONS: Final = (
     # Always use metric units. Please never call before nine.
     _form(
@@ -206,13 +212,7 @@ INSTRUCTIONS: Final = (
         rf"|install|invent|log|merge"
         rf"|mock|push|rebase|refactor|remove|rename|skip|squash|touch|upgrade)\b{_THING}",
     ),
-    _form(
-        "in|as|with|without",
-        r"(?:distances?|weights?|prices?|amounts?|temperatures?|dates?|times|sums|money|costs?|quantities"
-        r"|measurements?|recipes|letters"
-        r"|e-?mails|answers|replies|messages|everything|reports|commit messages|comments|invoices)(?: always)? (?:in"
-        r"|as|with|without) \w+",
-    ),
+    _form(_HAS_A_FORM, rf"(?:{_HAS_A_FORM})(?: always)? (?:in|as|with|without) \w+"),
     _form(
         "letters|emails|messages|replies|answers|reports|recipes|posts|commits|commit|prs|texts|invoices|reviews",
         r"(?:letters|emails|messages|replies|answers|reports|recipes|posts|commits|commit messages|prs|texts|invoices"

@@ -8,24 +8,21 @@ include it today") does not.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from remembrancer.domain.preference import ALWAYS, INSTRUCTION, PREFERENCE
 from remembrancer.language.english import preference_forms as forms
+from remembrancer.language.english.sentences import (
+    LONG_CHARS,
+    SENTENCE_CHARS,
+    ends_of,
+    sentences,
+    without_code,
+    without_quotations,
+)
 from remembrancer.patterns import pattern
-from remembrancer.values import dataclass
 
-LONG_CHARS: Final = 1_600
-"""In a longer text only the beginning and the end are read, because the rest is mostly pasted."""
-_END_CHARS: Final = 400
-_SENTENCE_CHARS: Final = range(6, 400)
-"""The length of a sentence that may state something."""
-
-_CODE: Final = pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*(?:>|//|#|\$ ).*$", re.DOTALL | re.MULTILINE)
-_QUOTED: Final = pattern(r"[\"“„«][^\"“”„«»\n]{2,}[\"”“»]|(?<!\w)['‘][^'‘\n]{2,}'(?!\w)")
-_SENTENCE: Final = pattern(r"(?<=[.!?;])\s+|\n+|\s+[–—-]+\s+")
 _LEADS: Final = pattern(
     r"^(?:(?:[-*•]|\d+[.)])\s+|(?:ok(?:ay)?|hi|hey|hello|well|oh|yes|yeah|yep|no(?=[,.!])|right|sure|great|perfect|nice"
     r"|good|thanks?|thank you(?: so much| very much)?|cool|also|and|but|so|then|again|actually|honestly|personally|btw"
@@ -92,60 +89,37 @@ def tags_of(text: str) -> tuple[str, ...]:
 
 def statements(text: str) -> Statements:
     """Find the preferences and instructions that a text states."""
-    is_long = len(text) > LONG_CHARS
-    if is_long:
-        text = f"{text[:_END_CHARS]}\n{text[-_END_CHARS:]}"
-    text = text.lower().replace("’", "'")
-    words = frozenset(_whole_words(text))
-    told, preferred = _TOLD.of_text(text, words), _PREFERRED.of_text(text, words)
-    if not told and not preferred:
-        return _NONE
     made: list[Statement] = []
-    has_more = is_long
-    for sentence in _SENTENCE.split(_QUOTED.sub('""', _CODE.sub('""', text))):
-        whole = sentence.strip()
-        said = _LEADS.sub("", whole, count=1)
-        tells = prefers = False
-        if len(said) in _SENTENCE_CHARS:
-            tells = _tells(said, told) or (said != whole and _tells(whole, told))
-            prefers = tells or _prefers(said, preferred)
-        if prefers:
-            made.append(Statement(said, tells))
-        elif _WORDS.search(said):
-            has_more = True
-    return Statements(tuple(made), has_more)
+    others: list[str] = []
+    plain = ends_of(text).lower().replace("’", "'")
+    for sentence in sentences(without_quotations(without_code(plain, '""'), '""')):
+        told, preferred = _forms_of(sentence)
+        if told or preferred:
+            said = _without_lead(sentence)
+            if len(said) in SENTENCE_CHARS:
+                tells = _tells(said, told) or (said != sentence and _tells(sentence, told))
+                if tells or _prefers(said, preferred):
+                    made.append(Statement(said, tells))
+                    continue
+        others.append(sentence)
+    if not made:
+        return _NONE
+    return Statements(tuple(made), len(text) > LONG_CHARS or any(_WORDS.search(_without_lead(one)) for one in others))
 
 
 _NONE: Final = Statements((), has_more=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """Finds the forms that a text may have. `by_word`: for each whole word, the words of forms that contain it, each
-    with the places of these forms.
-    """
+def _without_lead(sentence: str) -> str:
+    return _LEADS.sub("", sentence, count=1)
 
-    forms: tuple[forms.SentenceForm, ...]
-    by_word: Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]]
 
-    @classmethod
-    def of(cls, every: tuple[forms.SentenceForm, ...]) -> _Lookup:
-        by_word: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
-        for words in dict.fromkeys(words for form in every for words in form.words):
-            places = tuple(place for place, form in enumerate(every) if words in form.words)
-            by_word.setdefault(max(_whole_words(words), key=len), []).append((words, places))
-        return cls(every, {word: tuple(several) for word, several in by_word.items()})
+class _Forms(NamedTuple):
+    """The forms that contain `words`."""
 
-    def of_text(self, text: str, words: AbstractSet[str]) -> list[re.Pattern[str]]:
-        """The forms that the text, which has these words, may have."""
-        found = {
-            place
-            for word in words & self.by_word.keys()
-            for several, places in self.by_word[word]
-            if several in text
-            for place in places
-        }
-        return [self.forms[place].sentence for place in sorted(found)]
+    words: str
+    told: frozenset[re.Pattern[str]]
+    preferred: frozenset[re.Pattern[str]]
 
 
 _NO_LETTERS: Final = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "'")}
@@ -155,11 +129,36 @@ def _whole_words(text: str) -> list[str]:
     return text.translate(_NO_LETTERS).split()
 
 
-_TOLD: Final = _Lookup.of(forms.INSTRUCTIONS)
-_PREFERRED: Final = _Lookup.of(forms.PREFERENCES)
+def _by_word() -> dict[str, tuple[_Forms, ...]]:
+    """For each whole word, the words of forms that contain it, each with these forms."""
+    every = dict.fromkeys(words for form in (*forms.INSTRUCTIONS, *forms.PREFERENCES) for words in form.words)
+    found: dict[str, tuple[_Forms, ...]] = {}
+    for words in every:
+        told, preferred = (
+            frozenset(form.sentence for form in several if words in form.words)
+            for several in (forms.INSTRUCTIONS, forms.PREFERENCES)
+        )
+        word = max(_whole_words(words), key=len)
+        found[word] = (*found.get(word, ()), _Forms(words, told, preferred))
+    return found
 
 
-def _tells(said: str, told: list[re.Pattern[str]]) -> bool:
+_BY_WORD: Final = _by_word()
+
+
+def _forms_of(sentence: str) -> tuple[set[re.Pattern[str]], set[re.Pattern[str]]]:
+    """The forms of instructions, and those of preferences, that the sentence may have."""
+    told, preferred = set[re.Pattern[str]](), set[re.Pattern[str]]()
+    for word in _whole_words(sentence):
+        if word in _BY_WORD:
+            for words, telling, preferring in _BY_WORD[word]:
+                if words in sentence:
+                    told |= telling
+                    preferred |= preferring
+    return told, preferred
+
+
+def _tells(said: str, told: AbstractSet[re.Pattern[str]]) -> bool:
     """Whether the sentence is a lasting instruction."""
     if said.endswith("?"):
         return bool(told) and forms.ASKED.match(said) is not None
@@ -168,7 +167,7 @@ def _tells(said: str, told: list[re.Pattern[str]]) -> bool:
     return _PERSISTS.search(said) is not None or not _ONE_THING.search(said)
 
 
-def _prefers(said: str, preferred: list[re.Pattern[str]]) -> bool:
+def _prefers(said: str, preferred: AbstractSet[re.Pattern[str]]) -> bool:
     """Whether the sentence states a preference of its speaker."""
     if not preferred or said.endswith("?"):
         return False
