@@ -15,6 +15,14 @@ from typing import Final, NamedTuple
 from remembrancer.language.english import naming_forms as forms
 from remembrancer.language.english.given_names import WORDS, given_name
 from remembrancer.language.english.people import in_small_letters
+from remembrancer.language.english.sentences import (
+    LONG_CHARS,
+    SENTENCE_CHARS,
+    ends_of,
+    sentences,
+    without_code,
+    without_quotations,
+)
 from remembrancer.language.lexical import fold
 from remembrancer.patterns import pattern
 
@@ -31,23 +39,18 @@ class Naming(NamedTuple):
     needs_likeness: bool = False
 
 
-LONG_CHARS: Final = 1_600
-"""In a longer text only the beginning and the end are read, because the rest is mostly pasted."""
-_END_CHARS: Final = 400
-_SENTENCE_CHARS: Final = range(6, 400)
 _LEADING_CHARS: Final = 12
 _MAX_WORDS: Final = 3
 """The most words of a name."""
 _WITHIN: Final = "\x01"
 """Marks a nickname that was quoted within a full name: Robert "Bobby" Tables."""
 
-_CODE: Final = pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*(?:>|//|#|\$ ).*$", re.DOTALL | re.MULTILINE)
 _WORD: Final = r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*"
 _A_WORD: Final = pattern(rf"(?<![\w@]){_WORD}(?!\w)")
-_QUOTED_NAME: Final = pattern(rf"[\"“„«]({_WORD}(?: {_WORD}){{0,2}})[.,]?[\"”“»]|(?<!\w)['‘]({_WORD})['’](?!\w)")
-_QUOTED: Final = pattern(r"[\"“„«][^\"“”„«»\n]{2,}[\"”“»]|(?<!\w)['‘][^'‘\n]{2,}'(?!\w)")
-_SENTENCE: Final = pattern(r"(?<=[.!?;])\s+|\n+|\s+[–—-]+\s+")
-_TITLE: Final = pattern(r"\b(Dr|Mr|Mrs|Ms|Prof|St)\.(?= )")
+_QUOTED_NAME: Final = pattern(
+    rf"[\"“„«'‘](?:(?<=[\"“„«])({_WORD}(?: {_WORD}){{0,2}})[.,]?[\"”“»]|(?<=['‘])(?<!\w['‘])({_WORD})['’](?!\w))"
+)
+_TITLE: Final = pattern(r"[DMPS](?<!\w[DMPS])((?<=D)r|(?<=M)rs?|(?<=M)s|(?<=P)rof|(?<=S)t)\.(?= )")
 _QUESTION: Final = pattern(r"\?[\"”')]*$")
 _TAG_QUESTION: Final = pattern(
     r"[,.] (?:ok|okay|alright|all right|please|yeah|right|will you|would you)\?$", re.IGNORECASE
@@ -62,26 +65,28 @@ def namings(text: str) -> tuple[Naming, ...]:
     >>> namings("Katharina, whom everybody calls Kat, moved.")[0].names, namings("Call me tomorrow.")
     (('Katharina', 'Kat'), ())
     """
-    if len(text) > LONG_CHARS:
-        text = f"{text[:_END_CHARS]}\n{text[-_END_CHARS:]}"
+    text = ends_of(text)
+    return _namings(text) if _has_hint(text) else ()
+
+
+def _has_hint(text: str) -> bool:
     low = text.lower()
     for hint in forms.HINTS:  # each turn is searched: `any` of a generator takes three times as long
         if hint in low:
-            break
-    else:
-        return ()
-    return _namings(text)
+            return True
+    return False
 
 
 @lru_cache(maxsize=512)  # a recall reads up to a hundred texts, mostly the same ones as the last
 def _namings(text: str) -> tuple[Naming, ...]:
-    text = _TITLE.sub(r"\1", _CODE.sub("\n", text))
-    sentences = map(str.strip, _SENTENCE.split(_QUOTED.sub(" … ", _QUOTED_NAME.sub(_unquoted, text))))
+    text = _QUOTED_NAME.sub(_unquoted, _TITLE.sub(r"\1", without_code(text, "\n")))
     return tuple(
         dict.fromkeys(
             naming
-            for sentence in sentences
-            if len(sentence) in _SENTENCE_CHARS and (_TAG_QUESTION.search(sentence) or not _QUESTION.search(sentence))
+            for sentence in sentences(without_quotations(text, " … "))
+            if len(sentence) in SENTENCE_CHARS
+            and _has_hint(sentence)
+            and (_TAG_QUESTION.search(sentence) or not _QUESTION.search(sentence))
             for naming in _of_sentence(sentence)
         )
     )
@@ -104,10 +109,16 @@ class _Name(NamedTuple):
     text: str
 
 
-def _of_sentence(sentence: str) -> Iterator[Naming]:
+def _of_sentence(sentence: str) -> tuple[Naming, ...]:
     names = list(_names_in(sentence, common_only=in_small_letters(sentence) or sentence.isupper()))
-    if names and (supposed := forms.SUPPOSED.search(sentence)):
-        names = [name for name in names if name.start < supposed.end()]
+    found = tuple(_of_names(sentence, names))
+    if found and (supposed := forms.SUPPOSED.search(sentence)):
+        return tuple(_of_names(sentence, [name for name in names if name.start < supposed.end()]))
+    return found
+
+
+def _of_names(sentence: str, names: Sequence[_Name]) -> Iterator[Naming]:
+    """The statements of a sentence about these of its names."""
     for place, name in enumerate(names):
         yield from _of_speaker(sentence, name, names[place + 1 :])
     for one, other in pairwise(names):
@@ -143,13 +154,14 @@ def _are_of_one(one: str, other: str, between: str, after: str) -> bool:
     """Whether the words between two names, and after them, say that both are of one person."""
     if between == f" ({_WITHIN}":
         return True
-    if not forms.AFTER.match(after) or forms.STAGED.search(after):
+    if not forms.AFTER.match(after):
         return False
-    return bool(
+    are = (
         forms.BETWEEN.match(between)
         or (forms.BETWEEN_FOR_SHORT.match(between) and forms.FOR_SHORT.match(after))
         or (forms.BETWEEN_LIKE.match(between) and are_alike(one, other))
     )
+    return bool(are) and not forms.STAGED.search(after)
 
 
 def _names_in(sentence: str, *, common_only: bool) -> Iterator[_Name]:
@@ -214,8 +226,8 @@ def listed(text: str) -> tuple[Naming, ...]:
     (('Katharina Weber', 'Kathi'), ('Kat', 'Katharina Weber'))
     """
     found: list[Naming] = []
-    for sentence in _SENTENCE.split(text[:LONG_CHARS]):
-        for one, others in _LISTED.findall(sentence.strip()):
+    for sentence in sentences(text[:LONG_CHARS]):
+        for one, others in _LISTED.findall(sentence):
             for other in _SEPARATOR.split(others.rstrip(". ")):
                 words = other.strip("\"'“”() ").split()
                 if 1 <= len(words) <= _MAX_WORDS and fold(words[0]) not in forms.NO_NAMES:
