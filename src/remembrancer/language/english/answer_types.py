@@ -9,14 +9,16 @@ import re
 from typing import Final
 
 from remembrancer.domain.memory import CueFlag
-from remembrancer.language.times.asking import asks_for_time, tells_time
+from remembrancer.language.times.asking import asks_for_time, tells, unresolved
+from remembrancer.language.times.line import Line
 from remembrancer.patterns import pattern
 
-_NUMBER: Final = pattern(
-    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|dozens?|hundreds?"
-    r"|thousands?|once|twice|couple|several|first|second|third)\b",
-    re.IGNORECASE,
+_DIGIT: Final = pattern(r"\d")
+_NUMBERS: Final = frozenset(
+    "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty dozen dozens hundred hundreds"
+    " thousand thousands once twice couple several first second third".split()
 )
+_NUMBER: Final = pattern(rf"\b(?:{'|'.join(sorted(_NUMBERS))})\b", re.IGNORECASE)
 _NAME: Final = pattern(r"(?<=[a-z0-9,;:'\"(] )[\"'(]?(?!I\b)[A-Z]\w")
 """A capital letter other than at the beginning of a sentence or in the word I."""
 _MANY: Final = pattern(r"\bhow\s+(?:many|much|often|old|long|far|tall|big|large|fast|high)\b", re.IGNORECASE)
@@ -35,15 +37,21 @@ def flags_of(text: str) -> CueFlag:
     <CueFlag.TIME|NUMBER|NAME: 7>
     """
     flags = 0  # numbers: joining members of the enumeration takes as long as the searches
-    if tells_time(text):
+    line = unresolved(text)
+    if tells(line):
         flags |= _TIME
-    if _NUMBER.search(text):
+    if _DIGIT.search(text) or _has_number(line):
         flags |= _A_NUMBER
     if _NAME.search(text):
         flags |= _A_NAME
     if len(text) <= BRIEF_CHARS and text.rstrip(_CLOSING).endswith(_QUESTION_ENDS):
         flags |= _QUESTION
     return CueFlag(flags)
+
+
+def _has_number(line: Line) -> bool:
+    """Whether the text has a number in words. A part of a name of code ("first_name") is none."""
+    return not _NUMBERS.isdisjoint(line.words) and ("_" not in line.text or _NUMBER.search(line.text) is not None)
 
 
 def asked_for(question: str) -> CueFlag:

@@ -73,11 +73,13 @@ def expressions(line: Line) -> Iterator[tuple[int, TimeMatch]]:
 
 
 def _next_trigger(line: Line, at: int) -> int:
-    """The index of the next word that can be part of an expression, or -1."""
+    """The index of the next word that is in `TRIGGERS` or can be part of a date in digits, or -1."""
     words, digits = line.words, line.may_have_date_in_digits
     for place in range(at, len(line)):
         word = words[place]
-        if word in TRIGGERS or (digits and word[0].isdecimal()):
+        if word in TRIGGERS:
+            return place
+        if digits and word[0].isdecimal() and (len(word) > 2 or words[place + 1] == "/"):
             return place
     return -1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -11,7 +12,7 @@ from remembrancer.language.times.vocabulary import TRIGGERS
 from remembrancer.patterns import pattern
 
 _WORD: Final = pattern(r"[^\W_]+|[^\w\s]|_")
-_DATE_IN_DIGITS: Final = pattern(r"[0-9]{4}|[0-9]0[sS]|[0-9]/[0-9]{1,2}/[0-9]{2}")
+_DATE_IN_DIGITS: Final = pattern(r"[0-9](?:[0-9]{3}|0[sS]|/[0-9]{1,2}/[0-9]{2})")
 """Matches in each date that has no word of `TRIGGERS`: 2023-05-06, 2023, the 90s, 5/6/23."""
 _AHEAD: Final = 8
 _NONE: Final = ("",) * _AHEAD
@@ -34,8 +35,7 @@ class Line:
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
         """The start and end of each word. Computed on demand: few texts with a time word need them."""
-        places = [match.span() for match in _WORD.finditer(self.text)]
-        return places + [(len(self.text), len(self.text))] * _AHEAD
+        return [*map(re.Match.span, _WORD.finditer(self.text)), *[(len(self.text), len(self.text))] * _AHEAD]
 
     def start(self, at: int) -> int:
         return self._places[at][0]
