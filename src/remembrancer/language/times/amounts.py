@@ -80,7 +80,7 @@ def amount(line: Line, at: int) -> Amount | None:
 def _count(line: Line, at: int) -> tuple[int, int, int] | None:
     """The least and the greatest count (0 for a half), and the index of the word after them."""
     word = line.words[at]
-    if line.joined(at) and line.before(at) in "-/.:,$€£#_":
+    if line.before(at) in "-/.:,$€£#_" and line.joined(at):
         return None
     if word in {"a", "an", "the", "some"}:
         return _after_article(line, at + 1, word)

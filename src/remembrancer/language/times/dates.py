@@ -84,7 +84,7 @@ def dated(line: Line, at: int, *, sure: bool, connectors: frozenset[str] = _DASH
     if number:
         return _month_first(line, at, number, connectors) or _month_alone(line, at, number, sure=sure)
     first = day_of_month(line, at)
-    if not first or (line.joined(at) and line.before(at) in "-/.:,$€£#_"):
+    if not first or (line.before(at) in "-/.:,$€£#_" and line.joined(at)):
         return None
     last, after = first, at + 1
     if line.words[after] in connectors and (until := day_of_month(line, line.past_article(after + 1))):
@@ -104,7 +104,7 @@ def _month_first(line: Line, at: int, number: int, connectors: frozenset[str]) -
     first = last = day_of_month(line, after)
     if not first or (line.words[after] in ORDINALS and line.before(after) != "the"):
         return None
-    if line.joined(after + 1) and line.words[after + 1] in {":", "%"}:
+    if line.words[after + 1] in {":", "%"} and line.joined(after + 1):
         return None
     end = after + 1
     if (
@@ -177,7 +177,7 @@ def season(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
         if first == 12 and line.words[end - 1] != "year":
             return TimeMatch((recurring.of(year - 1), own), "season", end)
         return found(own, "season", end)
-    hyphenated = line.joined(at + 1) and line.words[at + 1] == "-"
+    hyphenated = line.words[at + 1] == "-" and line.joined(at + 1)
     if sure or (line.before(_article(line, at)) in _SEASON_CUES and not hyphenated):
         return TimeMatch((recurring.begun(line.today),), "season", at + 1, recurring)
     return None

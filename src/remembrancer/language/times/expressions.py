@@ -79,7 +79,7 @@ def _next_trigger(line: Line, at: int) -> int:
         word = words[place]
         if word in TRIGGERS:
             return place
-        if digits and word[0].isdecimal() and (len(word) > 2 or words[place + 1] == "/"):
+        if digits and word[0].isdecimal() and (len(word) > 3 or word[-1] == "s" or words[place + 1] == "/"):
             return place
     return -1
 

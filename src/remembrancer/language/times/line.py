@@ -64,7 +64,7 @@ class Line:
         return self.text[self.start(at)].isupper()
 
     def joined(self, at: int) -> bool:
-        """Whether the word exists and is attached to the word before it."""
+        """Whether the word exists and is attached to the word before it. Ask last: it may search for all places."""
         if not 0 < at < self._length:
             return False
         places = self._places

@@ -23,13 +23,13 @@ YEARS_AHEAD: Final = 5
 
 def digits(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     """A date in digits, a year or a decade at this word."""
-    if line.joined(at) and line.before(at) in _GLUE and line.before(at - 1) not in THIRDS:
+    if line.before(at) in _GLUE and line.before(at - 1) not in THIRDS and line.joined(at):
         return None
     word = line.words[at]
     if not word[:1].isdecimal():
         return None
     following = line.words[at + 1]
-    if line.joined(at + 1) and following in {"-", "/", "."}:
+    if following in {"-", "/", "."} and line.joined(at + 1):
         dated = _dated(line, at)
         if dated is not None:
             return dated
@@ -39,13 +39,11 @@ def digits(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
 def year_number(line: Line, at: int) -> int:
     """The year, 1000 to 2999, of a word of four digits, or 0."""
     year = line.number(at, 2999)
-    if year < 1000 or (line.joined(at + 1) and line.words[at + 1] in {":", "%", "'", "_"}):
+    if year < 1000 or (line.words[at + 1] in {":", "%", "'", "_"} and line.joined(at + 1)):
         return 0
     # 2023.5 and 2,023.50 are not years
-    after = line.words[at + 2]
-    return (
-        0 if line.joined(at + 1) and line.joined(at + 2) and line.words[at + 1] in ".," and after.isdecimal() else year
-    )
+    has_fraction = line.words[at + 1] in {".", ","} and line.words[at + 2].isdecimal()
+    return 0 if has_fraction and line.joined(at + 1) and line.joined(at + 2) else year
 
 
 def quarter(line: Line, at: int) -> TimeMatch | None:
@@ -135,7 +133,7 @@ def _year(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
 
 def _last_year(line: Line, at: int, year: int) -> tuple[int, int]:
     """The last year of 2019-2021 or 2022/23, and the index behind it; or (0, at)."""
-    if not (line.joined(at + 1) and line.words[at + 1] in {"-", "–", "/"} and line.joined(at + 2)):
+    if not (line.words[at + 1] in {"-", "–", "/"} and line.joined(at + 1) and line.joined(at + 2)):
         return 0, at
     written = line.words[at + 2]
     last = year_number(line, at + 2) or (year + 1 if written == f"{(year + 1) % 100:02}" else 0)
