@@ -8,7 +8,6 @@ include it today") does not.
 from __future__ import annotations
 
 import re
-from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from remembrancer.domain.preference import ALWAYS, INSTRUCTION, PREFERENCE
@@ -144,11 +143,12 @@ def _by_word() -> dict[str, tuple[_Forms, ...]]:
 
 
 _BY_WORD: Final = _by_word()
+_NO_FORMS: Final = frozenset[re.Pattern[str]]()
 
 
-def _forms_of(sentence: str) -> tuple[set[re.Pattern[str]], set[re.Pattern[str]]]:
+def _forms_of(sentence: str) -> tuple[frozenset[re.Pattern[str]], frozenset[re.Pattern[str]]]:
     """The forms of instructions, and those of preferences, that the sentence may have."""
-    told, preferred = set[re.Pattern[str]](), set[re.Pattern[str]]()
+    told = preferred = _NO_FORMS
     for word in _whole_words(sentence):
         if word in _BY_WORD:
             for words, telling, preferring in _BY_WORD[word]:
@@ -158,7 +158,7 @@ def _forms_of(sentence: str) -> tuple[set[re.Pattern[str]], set[re.Pattern[str]]
     return told, preferred
 
 
-def _tells(said: str, told: AbstractSet[re.Pattern[str]]) -> bool:
+def _tells(said: str, told: frozenset[re.Pattern[str]]) -> bool:
     """Whether the sentence is a lasting instruction."""
     if said.endswith("?"):
         return bool(told) and forms.ASKED.match(said) is not None
@@ -167,7 +167,7 @@ def _tells(said: str, told: AbstractSet[re.Pattern[str]]) -> bool:
     return _PERSISTS.search(said) is not None or not _ONE_THING.search(said)
 
 
-def _prefers(said: str, preferred: AbstractSet[re.Pattern[str]]) -> bool:
+def _prefers(said: str, preferred: frozenset[re.Pattern[str]]) -> bool:
     """Whether the sentence states a preference of its speaker."""
     if not preferred or said.endswith("?"):
         return False
