@@ -83,16 +83,19 @@ def searched(ctx: Context, where: Filter) -> Filter:
     Pinned memories are left out, because they are in every answer anyway. So are flagged memories that the preset holds
     back, unless the filter names their tag, and the kinds that it hides, unless the filter names kinds.
     """
-    without = ctx.preset.hidden_tags - where.tags
+    without = where.without_tags | (ctx.preset.hidden_tags - where.tags)
     if ctx.preset.pinned_tag is not None:
         without |= {ctx.preset.pinned_tag}
-    return shown(ctx, replace(where, without_tags=where.without_tags | without) if without else where)
+    return replace(where, without_tags=without, without_kinds=_hidden(ctx, where))
 
 
 def shown(ctx: Context, where: Filter) -> Filter:
     """The filter without the kinds that the preset hides, unless it names kinds."""
-    hidden = ctx.preset.hidden_kinds
-    return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
+    return replace(where, without_kinds=_hidden(ctx, where))
+
+
+def _hidden(ctx: Context, where: Filter) -> frozenset[str]:
+    return where.without_kinds | ctx.preset.hidden_kinds if where.kinds is None else where.without_kinds
 
 
 def flagged_held_back(view: ReadView, reader: Reader, where: Filter, found: Candidates) -> int:

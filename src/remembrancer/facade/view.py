@@ -221,7 +221,7 @@ def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any)
     `changed` replaces some of them.
     """
     names: Any = vars(shape)["__dataclass_fields__"]
-    return shape(**{name: value for name, value in {**arguments, **changed}.items() if name in names})
+    return shape(**{name: arguments[name] for name in names if name in arguments} | changed)
 
 
 def path_of(argument: str, value: object) -> Path:

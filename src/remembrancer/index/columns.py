@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, Self, cast, overload
 from uuid import UUID
 
@@ -235,16 +236,15 @@ class MemoryColumns:
         for name, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
             if values is not None:
                 keep &= self._is_any(name, values)
-        keep &= ~self._is_any("kind", where.without_kinds)
+        for kind in where.without_kinds & self._codes["kind"].keys():
+            keep &= ~self._is("kind", kind)
         for name, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
             if value is not None:
                 keep &= self._is(name, value)
-        for tag in where.tags:
-            keep &= self._has(_tag_label(tag))
+        for label in (*map(_tag_label, where.tags), *starmap(_value_label, where.metadata)):
+            keep &= self._has(label)
         for tag in where.without_tags:
-            keep &= ~self._has(_tag_label(tag))
-        for key, held in where.metadata:
-            keep &= self._has(_value_label(key, held))
+            keep[self._slots_with(_tag_label(tag))] = False
         if where.since is not None:
             keep &= self._numbers["occurred_to"].values >= micros(where.since)
         if where.until is not None:
@@ -253,10 +253,7 @@ class MemoryColumns:
 
     def has_any_tag(self, tags: Iterable[str]) -> bool:
         """Whether a memory in use has one of these tags."""
-        return any(
-            bool(self._alive.values[self._labelled.values[self._labels.values == _tag_label(tag)]].any())
-            for tag in tags
-        )
+        return any(bool(self._alive.values[self._slots_with(_tag_label(tag))].any()) for tag in tags)
 
     def preferences(self) -> NDArray[np.int8]:
         """The `domain.preference.Stated` of each slot, shape (memories,)."""
@@ -310,8 +307,11 @@ class MemoryColumns:
 
     def _has(self, label: int) -> NDArray[np.bool_]:
         those = np.zeros(len(self), dtype=np.bool_)
-        those[self._labelled.values[self._labels.values == label]] = True
+        those[self._slots_with(label)] = True
         return those
+
+    def _slots_with(self, label: int) -> NDArray[np.int32]:
+        return self._labelled.values[self._labels.values == label]
 
     def _is(self, name: str, value: str | None) -> NDArray[np.bool_]:
         return self._texts[name].values == self._code(name, value)

@@ -12,9 +12,9 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from zlib import crc32
@@ -73,10 +73,8 @@ class Database:
         self._at_once: Connection | None = None
         """The connection of reads in the calling thread, one at a time."""
         self._one_at_once = threading.Lock()
-        self._closed = False
-        self._door = threading.Lock()
+        self._entrance = _Entrance(self.name)
         self._closing = threading.Lock()
-        self._process = os.getpid()
         with backend.translated():
             writing = backend.prepare(analyse)
         # The others connect when a workspace of theirs is first written to.
@@ -136,7 +134,7 @@ class Database:
             else:
                 _answer([(result, value, None)])
 
-        with self._entrance():
+        with self._entrance:
             threads.submit(answer)
         return await result
 
@@ -147,7 +145,7 @@ class Database:
         if not self._one_at_once.acquire(blocking=False):
             return None
         try:
-            with self._entrance():  # `close` waits for what has begun
+            with self._entrance:  # `close` waits for what has begun
                 connection = self._at_once
             with self._backend.translated():
                 if connection is None:
@@ -173,12 +171,12 @@ class Database:
                 return work(connection)
 
         async def read(work: Callable[[Connection], T]) -> T:
-            with self._entrance():
+            with self._entrance:
                 result = thread.submit(read_in_thread, connection, work)
             return await asyncio.wrap_future(result)
 
         try:
-            with self._entrance():
+            with self._entrance:
                 opened = thread.submit(self._snapshot, copied, workspace)
             connection = await asyncio.wrap_future(opened)
             try:
@@ -191,10 +189,10 @@ class Database:
     def close(self) -> None:
         """Finish the waiting writes and close all connections. A second call waits for the first and does nothing."""
         with self._closing:
-            with self._door:
-                if self._closed:
+            with self._entrance.door:
+                if self._entrance.is_closed:
                     return
-                self._closed = True
+                self._entrance.is_closed = True
             for lane in self._lanes:
                 lane.close()
             for threads in (self._readers, self._longer):
@@ -208,19 +206,9 @@ class Database:
     def _submit(self, work: Callable[[Connection], T], workspace: str, *, alone: bool = False) -> asyncio.Future[T]:
         lane = self._lanes[crc32(workspace.encode()) % len(self._lanes)]
         result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        with self._entrance():
+        with self._entrance:
             lane.put(_Write(work, result, workspace, alone))
         return result
-
-    @contextmanager
-    def _entrance(self) -> Generator[None]:
-        """Held while work is submitted, so that none is submitted after closing. Raises StoreUnavailable if closed."""
-        if os.getpid() != self._process:  # a forked process has no threads: its work would wait forever
-            raise StoreUnavailable(f"{self.name}: opened before this process was forked; open it again in this process")
-        with self._door:
-            if self._closed:
-                raise StoreUnavailable(f"{self.name}: already closed")
-            yield
 
     def _snapshot(self, copied: Connection | None, workspace: str) -> Connection:
         with self._backend.translated():
@@ -260,6 +248,30 @@ class Database:
             self._reading.remove(connection)
             connection.close()
             raise
+
+
+class _Entrance:
+    """Held while work is submitted, so that none is submitted after closing. Raises StoreUnavailable if closed."""
+
+    def __init__(self, name: str) -> None:
+        """`name`: that of the database."""
+        self.door = threading.Lock()
+        self.is_closed = False
+        self._name = name
+        self._process = os.getpid()
+
+    def __enter__(self) -> None:
+        if os.getpid() != self._process:  # a forked process has no threads: its work would wait forever
+            raise StoreUnavailable(
+                f"{self._name}: opened before this process was forked; open it again in this process"
+            )
+        self.door.acquire()
+        if self.is_closed:
+            self.door.release()
+            raise StoreUnavailable(f"{self._name}: already closed")
+
+    def __exit__(self, *_: object) -> None:
+        self.door.release()
 
 
 class _Lane:

@@ -6,7 +6,6 @@ Each expression begins with a set of characters, so that a search skips all othe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from remembrancer.patterns import pattern
@@ -19,9 +18,7 @@ SENTENCE_CHARS: Final = range(6, 400)
 
 _MAY_BE_CODE: Final = pattern("[`>/#$]")
 _CODE: Final = pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*(?:>|//|#|\$ ).*$", re.DOTALL | re.MULTILINE)
-_QUOTED: Final = pattern(
-    r"[\"“„«'‘](?:(?<=[\"“„«])[^\"“”„«»\n]{2,}[\"”“»]|(?<=['‘])(?<!\w['‘])[^'‘\n]{2,}'(?!\w))"
-)
+_QUOTED: Final = pattern(r"[\"“„«'‘](?:(?<=[\"“„«])[^\"“”„«»\n]{2,}[\"”“»]|(?<=['‘])(?<!\w['‘])[^'‘\n]{2,}'(?!\w))")
 _END: Final = pattern(r"\s(?:(?<=[.!?;]\s)\s*|(?<=\n)\n*|\s*[–—-]+\s+)")
 
 
