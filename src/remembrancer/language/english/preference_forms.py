@@ -102,6 +102,8 @@ _HAS_A_FORM: Final = (
     "|everything|reports|commit messages|comments|invoices"
 )
 
+_MUST: Final = "should|must|has to|have to|needs to|need to|ought to"
+
 INSTRUCTIONS: Final = (
     # Always use metric units. Please never call before nine.
     _form(
@@ -236,10 +238,9 @@ INSTRUCTIONS: Final = (
     ),
     # Answers should be short. Everything you write must be in plain English. Prices always include VAT.
     _form(
-        "should|must|has to|have to|needs to|need to|ought to",
+        "|".join(f"{must} {ever}" for must in _MUST.split("|") for ever in ("always", "never", "only")),
         r"(?!(?:i|you|he|she|it|they|we|there|that|this|who)\b)(?:anything|everything|all|any|every|each|the|your|my"
-        r"|our)?(?: ?[\w'-]+){1,6} (?:should|must|has to|have to|needs? to|ought to)"
-        r" (?:always|never|only)\b",
+        rf"|our)?(?: ?[\w'-]+){{1,6}} (?:{_MUST}) (?:always|never|only)\b",
     ),
     _form(
         "should|must|has to|have to|needs to|need to",

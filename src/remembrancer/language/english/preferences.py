@@ -8,6 +8,7 @@ include it today") does not.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from remembrancer.domain.preference import ALWAYS, INSTRUCTION, PREFERENCE
@@ -88,11 +89,15 @@ def tags_of(text: str) -> tuple[str, ...]:
 
 def statements(text: str) -> Statements:
     """Find the preferences and instructions that a text states."""
+    plain = ends_of(text).lower().replace("’", "'")
+    words = [word for word in _whole_words(plain) if word in _BY_WORD]
+    possible = [some for word in dict.fromkeys(words) for some in _BY_WORD[word] if some.words in plain]
+    if not possible:
+        return _NONE
     made: list[Statement] = []
     others: list[str] = []
-    plain = ends_of(text).lower().replace("’", "'")
     for sentence in sentences(without_quotations(without_code(plain, '""'), '""')):
-        told, preferred = _forms_of(sentence)
+        told, preferred = _forms_of(sentence, possible)
         if told or preferred:
             said = _without_lead(sentence)
             if len(said) in SENTENCE_CHARS:
@@ -146,15 +151,15 @@ _BY_WORD: Final = _by_word()
 _NO_FORMS: Final = frozenset[re.Pattern[str]]()
 
 
-def _forms_of(sentence: str) -> tuple[frozenset[re.Pattern[str]], frozenset[re.Pattern[str]]]:
+def _forms_of(
+    sentence: str, possible: Sequence[_Forms]
+) -> tuple[frozenset[re.Pattern[str]], frozenset[re.Pattern[str]]]:
     """The forms of instructions, and those of preferences, that the sentence may have."""
     told = preferred = _NO_FORMS
-    for word in _whole_words(sentence):
-        if word in _BY_WORD:
-            for words, telling, preferring in _BY_WORD[word]:
-                if words in sentence:
-                    told |= telling
-                    preferred |= preferring
+    for words, telling, preferring in possible:
+        if words in sentence:
+            told |= telling
+            preferred |= preferring
     return told, preferred
 
 
