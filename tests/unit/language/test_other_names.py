@@ -46,6 +46,10 @@ def test_of_a_long_text_the_ends_are_read(place: int) -> None:
     assert namings(f"{pasted}Call me Kat. {pasted}") == ()
 
 
+def test_the_words_of_one_sentence_do_not_make_another_state_a_name() -> None:
+    assert namings("They call later. Katharina uses Slack.") == ()
+
+
 @pytest.mark.parametrize(
     "words", ["my friends and ", "Aa Bb, ", '"Aa" ', "everyone at the ", "Call me Kat or ", "hi, "]
 )

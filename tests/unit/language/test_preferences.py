@@ -35,6 +35,10 @@ def test_of_a_long_text_the_ends_are_read(place: int) -> None:
     assert tags_of(f"{pasted}I prefer aisle seats. {pasted}") == ()
 
 
+def test_the_words_of_one_sentence_do_not_make_another_an_instruction() -> None:
+    assert tags_of("Only if the engine is damaged. We sailed without it.") == ()
+
+
 def test_a_text_ends_what_the_table_says_it_ends() -> None:
     given = table("contradictions.csv")
     assert [(str(int(ends(later, earlier))), earlier, later) for _, earlier, later in given] == given

@@ -133,17 +133,17 @@ def _whole_words(text: str) -> list[str]:
     return text.translate(_NO_LETTERS).split()
 
 
-def _by_word() -> dict[str, tuple[_Forms, ...]]:
+def _by_word() -> dict[str, list[_Forms]]:
     """For each whole word, the words of forms that contain it, each with these forms."""
-    every = dict.fromkeys(words for form in (*forms.INSTRUCTIONS, *forms.PREFERENCES) for words in form.words)
-    found: dict[str, tuple[_Forms, ...]] = {}
-    for words in every:
-        told, preferred = (
-            frozenset(form.sentence for form in several if words in form.words)
-            for several in (forms.INSTRUCTIONS, forms.PREFERENCES)
-        )
+    holding: dict[str, tuple[set[re.Pattern[str]], set[re.Pattern[str]]]] = {}
+    for kind, several in enumerate((forms.INSTRUCTIONS, forms.PREFERENCES)):
+        for form in several:
+            for words in form.words:
+                holding.setdefault(words, (set(), set()))[kind].add(form.sentence)
+    found: dict[str, list[_Forms]] = {}
+    for words, (told, preferred) in holding.items():
         word = max(_whole_words(words), key=len)
-        found[word] = (*found.get(word, ()), _Forms(words, told, preferred))
+        found.setdefault(word, []).append(_Forms(words, frozenset(told), frozenset(preferred)))
     return found
 
 
