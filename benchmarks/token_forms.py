@@ -88,8 +88,9 @@ def has_term(word: str) -> bool:
 EVERY: Final = "every token"
 FORMS: Final[Mapping[str, Packs]] = {
     EVERY: every_token,
-    f"as stored: words with a term, above {LONG} tokens": packed,
+    f"as stored: words with a term, each once, above {LONG} tokens": packed,
     "half of the texts as stored": mixed,
+    f"words with a term, above {LONG} tokens": only(has_term, above=LONG),
     "words with a term": only(has_term),
     f"no punctuation, no grammatical words, above {LONG} tokens": only(is_content, above=LONG),
     "no punctuation, no grammatical words": only(is_content),

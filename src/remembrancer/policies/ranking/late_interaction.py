@@ -8,8 +8,9 @@ with the question's full vectors.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -90,14 +91,28 @@ def packed(vectors: NDArray[np.float32], spelled: Sequence[str] = ()) -> NDArray
     """The signs of a text's token embeddings (tokens, dim): one bit per component, uint8 (stored tokens, bytes), where
     a token has dim / 8 bytes, rounded up.
 
-    `spelled`: for each vector, the word that contains its token. Of a text with more than `LONG` tokens, those of words
-    without a search term are not stored: punctuation and stop words. All are stored if no word has a term, or if the
-    words are not known (()).
+    `spelled`: for each vector, the word that contains its token. Of a text with more than `LONG` tokens, each word with
+    a search term is stored once, where it stands first; punctuation and stop words are not stored. All are stored if no
+    word has a term, or if the words are not known (()).
     """
     if len(spelled) > LONG:
-        kept = [bool(_terms(word)) for word in spelled]
-        vectors = vectors[kept] if any(kept) else vectors
+        kept = [place for place in _firsts(spelled) if _terms(spelled[place])]
+        vectors = vectors[kept] if kept else vectors
     return np.packbits(vectors > 0, axis=1)
+
+
+def _firsts(spelled: Sequence[str]) -> Iterator[int]:
+    """The places of the tokens of each word's first occurrence, whatever the case of its letters, in order. Adjacent
+    equal words are one occurrence, because nothing tells them from several tokens of one word.
+    """
+    found: set[str] = set()
+    place = 0
+    for word, tokens in groupby(map(str.casefold, spelled)):
+        after = place + len(list(tokens))
+        if word not in found:
+            yield from range(place, after)
+        found.add(word)
+        place = after
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -45,7 +45,7 @@ PAGE_BYTES: Final = 2_048
 one, and two rows of 1.6 kB, as token signs are, fill 80 % of 4,096 bytes.
 """
 LOG_PAGES: Final = 4_000
-"""The pages of the write-ahead log after which they are copied into the file. A turn writes some 28 pages, many of them
+"""The pages of the write-ahead log after which they are copied into the file. A turn writes some 34 pages, many of them
 those of the turn before, which are copied once. SQLite's default, 1,000, makes a turn some 8 % dearer; above 4,062, a
 reader looks through a second block of the log's index.
 """
