@@ -10,7 +10,8 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.event import Role
-from remembrancer.language.english.other_names import LONG_CHARS, Naming, listed, namings
+from remembrancer.language.english.other_names import Naming, listed, namings
+from remembrancer.language.english.sentences import LONG_CHARS
 from remembrancer.language.learned_names import Said, learned_names
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "names.csv"

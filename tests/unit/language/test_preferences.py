@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from remembrancer.language.english.contradictions import ends, may_end
-from remembrancer.language.english.preferences import LONG_CHARS, tags_of
+from remembrancer.language.english.preferences import tags_of
+from remembrancer.language.english.sentences import LONG_CHARS
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -35,7 +34,8 @@ class Line:
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
         """The start and end of each word. Computed on demand: few texts with a time word need them."""
-        return [*map(re.Match.span, _WORD.finditer(self.text)), *[(len(self.text), len(self.text))] * _AHEAD]
+        places = [match.span() for match in _WORD.finditer(self.text)]
+        return places + [(len(self.text), len(self.text))] * _AHEAD
 
     def start(self, at: int) -> int:
         return self._places[at][0]
