@@ -119,7 +119,7 @@ def _without_lead(sentence: str) -> str:
 
 
 class _Forms(NamedTuple):
-    """The forms that contain `words`."""
+    """The forms that contain `words`: those of instructions (`told`) and of preferences."""
 
     words: str
     told: frozenset[re.Pattern[str]]
