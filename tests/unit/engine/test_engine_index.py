@@ -401,7 +401,7 @@ def test_of_a_long_text_fewer_token_embeddings_are_stored() -> None:
         (signs,) = (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
         return len(signs)
 
-    assert run(Reading(), steps) == 30
+    assert run(Reading(), steps) == 2  # "kestrel" and "barn"
 
 
 @pytest.mark.parametrize("encoding", [Encoding(), Encoding(turns=3), Encoding(heading=True)])
