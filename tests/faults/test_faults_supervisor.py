@@ -8,21 +8,20 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import light_workers
 import pytest
+from server_process import PATIENCE, wait_until
 
 from remembrancer.compose import require_shareable
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.http.workers import LONGEST_PAUSE, SHORTEST_PAUSE, STEADY_SECONDS, Pauses
 
-PATIENCE = 30.0
 """Seconds that anything may take on a machine that does other things too."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads the children of a process from /proc")
@@ -58,13 +57,6 @@ def is_worker(pid: int) -> bool:
         return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @contextmanager
