@@ -22,8 +22,6 @@ from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.http.workers import LONGEST_PAUSE, SHORTEST_PAUSE, STEADY_SECONDS, Pauses
 
-"""Seconds that anything may take on a machine that does other things too."""
-
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads the children of a process from /proc")
 
 
