@@ -154,8 +154,8 @@ async def _embed(
     vectors = [replace(vectors_of[key], ref=cue.ref, digest=key) for key, cue in zip(digests, waiting, strict=True)]
     now = ctx.clock()
     found = [item.vector for item in vectors]
-    edges = await links(ctx, embedder.model_id, scope, waiting, found, now) if relate else ()
-    await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
+    relations = await links(ctx, embedder.model_id, scope, waiting, found, now) if relate else ()
+    await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=relations)
     if alone is not None:
         _keep_for_segmentation(ctx, scope, waiting, inputs, digests, dict(zip(unknown, alone, strict=True)))
     return Swept(len(vectors), 0, reused=len(vectors) - len(new), refs=tuple(cue.ref for cue in waiting))

@@ -189,10 +189,8 @@ class Database:
     def close(self) -> None:
         """Finish the waiting writes and close all connections. A second call waits for the first and does nothing."""
         with self._closing:
-            with self._entrance.door:
-                if self._entrance.is_closed:
-                    return
-                self._entrance.is_closed = True
+            if not self._entrance.shut():
+                return
             for lane in self._lanes:
                 lane.close()
             for threads in (self._readers, self._longer):
@@ -255,8 +253,8 @@ class _Entrance:
 
     def __init__(self, name: str) -> None:
         """`name`: that of the database."""
-        self.door = threading.Lock()
-        self.is_closed = False
+        self._door = threading.Lock()
+        self._is_shut = False
         self._name = name
         self._process = os.getpid()
 
@@ -265,13 +263,19 @@ class _Entrance:
             raise StoreUnavailable(
                 f"{self._name}: opened before this process was forked; open it again in this process"
             )
-        self.door.acquire()
-        if self.is_closed:
-            self.door.release()
+        self._door.acquire()
+        if self._is_shut:
+            self._door.release()
             raise StoreUnavailable(f"{self._name}: already closed")
 
     def __exit__(self, *_: object) -> None:
-        self.door.release()
+        self._door.release()
+
+    def shut(self) -> bool:
+        """Let no more work in. Returns whether this call shut it; False: an earlier one did."""
+        with self._door:
+            was_open, self._is_shut = not self._is_shut, True
+            return was_open
 
 
 class _Lane:
