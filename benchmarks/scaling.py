@@ -49,8 +49,8 @@ PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 class Measured:
     """Figures of one backend and size. Times in milliseconds; CPU of this process and, if there is one, its server.
 
-    `cpu_ms`, `cpu_p50_ms`: the mean and the median over the questions. A server's CPU is counted in steps of 10 ms, so
-    only the mean is exact there.
+    `cpu_ms`: the mean over the questions. `cpu_p50_ms`: the median of this process alone, because a server's CPU is
+    counted in steps of 10 ms.
     `built_ms`: CPU until the first answer, which builds the index, or fills another one. `rss_mb`: the memory of the
     process after the questions; `grown_mb`: of it, since the store was opened. `write_ms`: CPU for one
     memory, without its vector. `bytes`: of the store, for one memory. `moved`: rows a second when PostgreSQL was
@@ -188,14 +188,15 @@ async def measure(backend: str, file: Path, size: int, embedder: Embedder, *, as
             for _ in range(WARMING):
                 await rem.recall(words.question(), limit=10)
             times: list[float] = []
-            spent: list[float] = []
+            own: list[float] = []
+            began = cpu_s(place.server)
             for _ in range(asked):
                 question = words.question()
-                start, began = time.perf_counter(), cpu_s(place.server)
+                start, spent = time.perf_counter(), time.process_time()
                 await rem.recall(question, limit=10)
-                spent.append((cpu_s(place.server) - began) * 1000)
+                own.append((time.process_time() - spent) * 1000)
                 times.append((time.perf_counter() - start) * 1000)
-            memory = rss_mb()
+            cpu, memory = (cpu_s(place.server) - began) / asked, rss_mb()
             stored = stored_bytes(place)
             writing = rem.of_workspace("written")
             began = cpu_s(place.server)
@@ -208,8 +209,8 @@ async def measure(backend: str, file: Path, size: int, embedder: Embedder, *, as
         machine=machine_line(embedder),
         p50_ms=statistics.median(times),
         p95_ms=statistics.quantiles(times, n=20)[-1],
-        cpu_ms=statistics.mean(spent),
-        cpu_p50_ms=statistics.median(spent),
+        cpu_ms=cpu * 1000,
+        cpu_p50_ms=statistics.median(own),
         built_ms=built * 1000,
         rss_mb=memory,
         grown_mb=memory - empty,
