@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.language.times.anchors import anchored, resolve
-from remembrancer.language.times.asking import asks_for_time, tells_time
+from remembrancer.language.times.asking import asks_for_time, tells_time, unresolved
 from remembrancer.language.times.expressions import expressions
 from remembrancer.language.times.line import Line
 from remembrancer.language.times.spans import TimeSpan, spans
@@ -57,7 +57,7 @@ def test_no_text_is_refused(text: str, now: datetime) -> None:
     spans(text, now)
     anchored(text)
     asks_for_time(text)
-    tells_time(text)
+    tells_time(unresolved(text))
 
 
 @given(texts, nows)
@@ -131,7 +131,7 @@ def test_lower_case_reads_alike_where_no_capital_is_needed(row: dict[str, str]) 
 
 @given(st.sampled_from(ROWS))
 def test_a_text_with_a_time_expression_has_a_time(row: dict[str, str]) -> None:
-    assert tells_time(row["text"])
+    assert tells_time(unresolved(row["text"]))
 
 
 def span_of(length: int) -> TimeSpan:

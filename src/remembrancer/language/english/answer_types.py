@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from remembrancer.domain.memory import CueFlag
-from remembrancer.language.times.asking import asks_for_time, tells, unresolved
+from remembrancer.language.times.asking import asks_for_time, tells_time, unresolved
 from remembrancer.language.times.line import Line
 from remembrancer.patterns import pattern
 
@@ -38,7 +38,7 @@ def flags_of(text: str) -> CueFlag:
     """
     flags = 0  # numbers: joining members of the enumeration takes as long as the searches
     line = unresolved(text)
-    if tells(line):
+    if tells_time(line):
         flags |= _TIME
     if _DIGIT.search(text) or _has_number(line):
         flags |= _A_NUMBER
@@ -50,7 +50,7 @@ def flags_of(text: str) -> CueFlag:
 
 
 def _has_number(line: Line) -> bool:
-    """Whether the text has a number in words. A part of a name of code ("first_name") is none."""
+    """Whether the text has a number in words. A part of an identifier ("first_name") does not count."""
     return not _NUMBERS.isdisjoint(line.words) and ("_" not in line.text or _NUMBER.search(line.text) is not None)
 
 

@@ -1,4 +1,4 @@
-"""Splitting a text into sentences that its writer says, without code and quotations.
+"""Splits a text into sentences, and leaves out what its writer does not say: code and quotations.
 
 Each expression begins with a set of characters, so that a search skips all others quickly.
 """

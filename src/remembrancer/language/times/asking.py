@@ -57,25 +57,20 @@ def asks_for_time(question: str) -> bool:
     return bool(_ASKING_WORDS.search(question) and (_ASKS.search(question) or _BEGINS.match(question)))
 
 
-def tells_time(text: str) -> bool:
-    """Whether the text contains a time of any kind: a date, a relative or clock time, a duration, a repetition, also
+def unresolved(text: str) -> Line:
+    """The words of a text for `tells_time`, which does not ask which time they name."""
+    return Line(text, _SOME_DAY)
+
+
+def tells_time(line: Line) -> bool:
+    """Whether a text contains a time of any kind: a date, a relative or clock time, a duration, a repetition, also
     one that `spans` cannot resolve.
 
     "Recently", "soon", "now" and the like do not count: they do not answer a question for a time.
 
-    >>> tells_time("I have played the piano for three years."), tells_time("I may march on.")
+    >>> tells_time(unresolved("I have played the piano for three years.")), tells_time(unresolved("I may march on."))
     (True, False)
     """
-    return tells(unresolved(text))
-
-
-def unresolved(text: str) -> Line:
-    """A text whose times are only looked for."""
-    return Line(text, _SOME_DAY)
-
-
-def tells(line: Line) -> bool:
-    """As `tells_time`, of a text that is split already."""
     if _CLOCK.search(line.text):
         return True
     lower = line.text.lower()
