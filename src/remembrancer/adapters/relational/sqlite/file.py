@@ -45,9 +45,9 @@ PAGE_BYTES: Final = 2_048
 one, and two rows of 1.6 kB, as token signs are, fill 80 % of 4,096 bytes.
 """
 LOG_PAGES: Final = 4_000
-"""The pages of the write-ahead log after which they are copied into the file. A turn writes some 34 pages, many of them
-those of the turn before, which are copied once. SQLite's default, 1,000, makes a turn some 8 % dearer; above 4,062, a
-reader looks through a second block of the log's index.
+"""SQLite copies the write-ahead log into the file when the log has this many pages. A turn writes some 34 pages, many
+of which the turn before also wrote; each is copied once. With SQLite's default of 1,000, a turn takes some 8 % more
+CPU. Above 4,062, a reader has to search a second block of the log's index.
 """
 LOG_BYTES: Final = 64 << 20
 """The size to which a larger write-ahead log is truncated."""
